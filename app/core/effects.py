@@ -1,0 +1,138 @@
+"""Acts on the world, as wanted states: carrying one out twice changes nothing."""
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.core.events import PullRequest
+
+CHECK_NAME = "pulsegate"
+
+
+class Act(BaseModel):
+    """Base of all effects: immutable, stored as JSON in the outbox."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SetLabel(Act):
+    """The pull request carries the label, or does not."""
+
+    kind: Literal["label"] = "label"
+    name: str
+    present: bool
+
+
+class StatusComment(Act):
+    """The one comment that is updated in place says `body`."""
+
+    kind: Literal["status_comment"] = "status_comment"
+    body: str
+
+
+class Notice(Act):
+    """A comment of its own, since edits notify nobody. `purpose` is why it is written."""
+
+    kind: Literal["notice"] = "notice"
+    purpose: Literal["ask", "close"]
+    body: str
+
+
+class CheckButton(Act):
+    """A button of the check run. GitHub's limits: label 20, description 40, identifier 20."""
+
+    label: str = Field(max_length=20)
+    description: str = Field(max_length=40)
+    identifier: str = Field(max_length=20)
+
+
+class SetCheckRun(Act):
+    """The check run on `head_sha` is completed with this conclusion and text."""
+
+    kind: Literal["check_run"] = "check_run"
+    head_sha: str
+    conclusion: Literal["success", "neutral"]
+    title: str
+    summary: str
+    buttons: tuple[CheckButton, ...] = ()
+
+
+class Close(Act):
+    """The pull request is closed. Never without the notice that explains it: see `REQUIRES`."""
+
+    kind: Literal["close"] = "close"
+
+
+class Reopen(Act):
+    """The pull request that we closed is open again."""
+
+    kind: Literal["reopen"] = "reopen"
+
+
+Effect = Annotated[
+    SetLabel | StatusComment | Notice | SetCheckRun | Close | Reopen, Field(discriminator="kind")
+]
+EffectKind = Literal["label", "status_comment", "notice", "check_run", "close", "reopen"]
+
+# An effect of the first kind is carried out only after the second, of the same decision, was.
+REQUIRES: dict[EffectKind, EffectKind] = {"close": "notice"}
+# Carried out in this order; what explains comes before what hurts.
+ORDER: tuple[EffectKind, ...] = (
+    "reopen",
+    "label",
+    "check_run",
+    "status_comment",
+    "notice",
+    "close",
+)
+
+
+class EffectState(StrEnum):
+    """Where a row of the outbox stands. `observed` rows are recorded and never carried out."""
+
+    OBSERVED = "observed"
+    PENDING = "pending"
+    DOING = "doing"
+    DONE = "done"
+    DROPPED = "dropped"
+    FAILED = "failed"
+
+
+class Known(Act):
+    """What we wrote before on this pull request, by GitHub's ids."""
+
+    status_comment_id: int | None = None
+    check_run_id: int | None = None
+    check_run_sha: str | None = None
+
+
+class Receipt(Act):
+    """What carrying out an effect yielded: GitHub's id of the comment or check run, if any.
+
+    `changed` is False where the wanted state was there already.
+    """
+
+    id: int | None = None
+    changed: bool = True
+
+
+def no_longer_wanted(effect: Effect, live: PullRequest, decided_sha: str) -> str | None:
+    """Why an effect must not be carried out on the pull request as it is now; None if it may.
+
+    Read just before the writes, since seconds or hours lie between a decision and its effects.
+    """
+    if live.is_merged and not isinstance(effect, SetCheckRun):
+        return "the pull request was merged"
+    closing = isinstance(effect, Close) or (isinstance(effect, Notice) and effect.purpose == "close")
+    if closing and live.state == "closed":
+        return "somebody closed the pull request first"
+    if isinstance(effect, Notice) and effect.purpose == "ask" and live.state == "closed":
+        return "the pull request is closed"
+    if closing and live.head.sha != decided_sha:
+        return "the head moved after the decision; it is decided anew"
+    if isinstance(effect, Reopen) and live.state == "open":
+        return "the pull request is open already"
+    if live.locked and isinstance(effect, Notice | StatusComment):
+        return "the conversation is locked"
+    return None

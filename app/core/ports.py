@@ -1,0 +1,101 @@
+"""What the flows need of the world, in small pieces.
+
+Every method raises `RetryLater` where nothing is known (time-out, 5xx, rate limit, a 403 that is
+one) and `Rejected` where GitHub refused for good.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Literal, Protocol
+
+from app.core.effects import Effect, Known, Receipt
+from app.core.events import Account, Installation, PullRequest, RepositoryName
+from app.core.facts import Fact, RepositoryRef, Role
+
+
+class PolicyFile(Fact):
+    """`.github/pulsegate.yml` as read: its blob id and text (at most 100 kB)."""
+
+    sha: str
+    text: str
+
+
+class Reader(Protocol):
+    """Reads of one repository."""
+
+    def role(self, repository: RepositoryRef, account: Account) -> Role:
+        """Live permission of an account; NONE for one that GitHub does not know any more.
+
+        The answer counts only if GitHub names the same numeric id: logins are recycled.
+        """
+
+    def pull(self, repository: RepositoryRef, number: int) -> PullRequest:
+        """The pull request as it is now."""
+
+    def policy_file(self, repository: RepositoryRef) -> PolicyFile | None:
+        """The configuration on the default branch; None where there is no such file."""
+
+    def open_pulls(self, repository: RepositoryRef) -> Iterator[PullRequest]:
+        """All open pull requests, the most recently updated first."""
+
+
+class Writer(Protocol):
+    """The one door for acts on a pull request."""
+
+    def carry_out(  # noqa: PLR0913 - the six things that name one write
+        self,
+        repository: RepositoryRef,
+        number: int,
+        effect: Effect,
+        *,
+        key: str,
+        known: Known,
+        again: bool,
+    ) -> Receipt:
+        """Bring about the wanted state, exactly once.
+
+        `key` is the effect's own; `again` says that an earlier attempt may have been carried out
+        although we never saw the answer, so that a comment or check run is first looked for.
+        `number` is 0 for a check run that belongs to no pull request (merge queue).
+        """
+
+
+class Delivery(Fact):
+    """One attempt of GitHub to deliver a webhook, as `/app/hook/deliveries` lists it."""
+
+    id: int
+    guid: str
+    delivered_at: datetime
+    ok: bool
+
+
+class AppApi(Protocol):
+    """What the App itself may ask, across installations."""
+
+    def installation(self, installation_id: int) -> Installation:
+        """One installation; `Rejected` with status 404 once it was deleted."""
+
+    def installations(self) -> Iterator[Installation]:
+        """All installations of the App."""
+
+    def repositories(self, installation_id: int) -> Iterator[RepositoryName]:
+        """All repositories that an installation may reach."""
+
+    def deliveries(self, since: datetime) -> Iterator[Delivery]:
+        """Attempts at delivery, newest first, down to `since`."""
+
+    def redeliver(self, delivery_id: int) -> None:
+        """Ask GitHub to deliver once more."""
+
+    def forget(self, installation_id: int) -> None:
+        """Drop every token kept for an installation."""
+
+
+Task = Literal["triage", "perform", "reconcile"]
+
+
+class Doorbell(Protocol):
+    """Wakes a worker up. It may fail silently: the sweep finds what was not rung for."""
+
+    def ring(self, task: Task, id: int) -> None:
+        """Say that a committed row waits. Bounded in time; never raises."""
