@@ -1,0 +1,29 @@
+"""Whether a pull request says itself that an agent wrote it.
+
+Disclosure informs and lowers friction; it never adds suspicion. Only exact forms count, never a
+bare name: there are people called Claude.
+"""
+
+import re
+
+from app.core.events import PullRequest
+
+# Branch prefixes that the vendors' own tools create, as their documentation names them.
+_BRANCHES = {
+    "claude/": "Claude Code",
+    "codex/": "Codex",
+    "copilot/": "Copilot",
+    "cursor/": "Cursor",
+    "devin/": "Devin",
+}
+# Trailers that a person or a tool writes to say it: the kernel's `Assisted-by` and its kin.
+_TRAILER = re.compile(r"^(?:Assisted-by|Generated-by):[ \t]*(\S[^\n]{0,80})$", re.IGNORECASE | re.MULTILINE)
+
+
+def disclosed(pull: PullRequest) -> str | None:
+    """Who helped, in the words of the pull request itself; None where it says nothing."""
+    for prefix, name in _BRANCHES.items():
+        if pull.head.ref.startswith(prefix):
+            return name
+    found = _TRAILER.search(pull.body)
+    return found.group(1).strip() if found else None

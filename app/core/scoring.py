@@ -1,0 +1,61 @@
+"""The score: how likely it is that nobody will answer for a pull request."""
+
+import math
+from typing import Protocol
+
+from app.core.facts import Fact
+from app.core.features import Signal
+
+
+class Score(Fact):
+    """A probability of *unattended* in its band, all in 0..1, and what it adds up from.
+
+    `base` and the signals' weights are log-odds and add up to the probability. `unknown` means
+    that nothing was seen that says either way; such a score never leads to an action.
+    """
+
+    probability: float
+    low: float
+    high: float
+    unknown: bool
+    base: float
+    signals: tuple[Signal, ...]
+    model: str
+
+
+class Scorer(Protocol):
+    """What turns signals into a score: the rules below, or a trained model."""
+
+    def score(self, signals: tuple[Signal, ...]) -> Score:
+        """The score of one pull request. Pure, bounded in time, never raises."""
+
+
+class RuleScorer:
+    """A transparent additive model with weights set by hand.
+
+    The base rate is what is unattended of pull requests by accounts never seen before, guessed at
+    one in eight. The band narrows with the square root of what was seen.
+    """
+
+    model = "rules-1"
+    base = -2.0
+    half_width = 2.0
+
+    def score(self, signals: tuple[Signal, ...]) -> Score:
+        """See `Scorer`."""
+        odds = self.base + sum(s.weight for s in signals)
+        evidence = sum(s.evidence for s in signals)
+        half = self.half_width / math.sqrt(1 + evidence)
+        return Score(
+            probability=_probability(odds),
+            low=_probability(odds - half),
+            high=_probability(odds + half),
+            unknown=evidence == 0,
+            base=self.base,
+            signals=signals,
+            model=self.model,
+        )
+
+
+def _probability(odds: float) -> float:
+    return round(1 / (1 + math.exp(-odds)), 4)
