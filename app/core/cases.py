@@ -221,7 +221,8 @@ def _plan(  # noqa: PLR0913 - pure assembly of the wanted state
     rung: Mode,
 ) -> tuple[Planned, ...]:
     """The whole wanted state of a pull request, in the order in which it is brought about."""
-    if state in {CaseState.ENDED, CaseState.LEFT_ALONE}:
+    held = state is CaseState.LEFT_ALONE and _had(case, "check_run")
+    if state is CaseState.ENDED or (state is CaseState.LEFT_ALONE and not held):
         return ()
     if state is CaseState.CLOSED:
         return case.planned
@@ -229,8 +230,10 @@ def _plan(  # noqa: PLR0913 - pure assembly of the wanted state
     if state is CaseState.REOPENED and facts.pull.state == "closed":
         wanted.append(Reopen())
     wanted += _label(case, facts, policy, rung)
-    if state is not CaseState.EXEMPT or _had(case, "check_run"):
-        wanted.append(render.check_run(facts.pull, state.value, findings, score, policy.mode))
+    # Also where the gate has no say: a repository may require the check run of every head.
+    wanted.append(render.check_run(facts.pull, state.value, findings, score, policy.mode))
+    if held:
+        return (Planned(effect=wanted[-1], observe=policy.mode < Mode.LABEL),)
     if rung >= Mode.ASK:
         wanted.append(StatusComment(body=render.status(findings, policy.label)))
     elif case.has_status_comment or _had(case, "status_comment"):
@@ -258,12 +261,13 @@ def _label(case: Case, facts: Facts, policy: Policy, rung: Mode) -> list[Effect]
         return []
     if rung >= Mode.LABEL:
         return [SetLabel(name=policy.label, present=True)]
-    before = [p.effect for p in case.planned if isinstance(p.effect, SetLabel)]
-    return [SetLabel(name=e.name, present=False) for e in before]
+    ours = [p.effect for p in case.planned if isinstance(p.effect, SetLabel) and not p.observe]
+    return [SetLabel(name=e.name, present=False) for e in ours]
 
 
 def _notices(case: Case, findings: tuple[Finding, ...], rung: Mode) -> list[Effect]:
-    if rung < Mode.ASK or case.notices >= MOST_NOTICES:
+    written = any(p.effect.kind == "notice" for p in case.planned)
+    if rung < Mode.ASK or (case.notices >= MOST_NOTICES and not written):
         return []
     if rung >= Mode.CLOSE:
         closing = [f for f in findings if f.rung >= Mode.CLOSE]

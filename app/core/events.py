@@ -228,6 +228,12 @@ class MemberEvent(Event):
     member: Account | None = None
 
 
+class Again(Event):
+    """Our own stimulus: decide this pull request anew. It never comes from outside."""
+
+    reason: str
+
+
 class Acknowledged(Event):
     """An event that we subscribe to and that no rule reads yet; also `ping`."""
 

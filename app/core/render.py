@@ -16,6 +16,7 @@ from app.core.text import markdown
 _TITLES = {
     "clear": "No rule applies",
     "exempt": "Exempt",
+    "left_alone": "Left alone",
     "flagged": "Needs a look by a person",
     "reopened": "Reopened on request",
 }

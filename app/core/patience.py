@@ -1,0 +1,12 @@
+"""How long to wait before the same work is tried again."""
+
+from datetime import timedelta
+
+_FIRST = timedelta(seconds=5)
+_MOST = timedelta(hours=1)
+
+
+def backoff(attempts: int, asked: timedelta | None = None) -> timedelta:
+    """The wait after `attempts` failures: doubling from 5 s to an hour, never under what was asked."""
+    wait = min(_FIRST * 2 ** min(max(attempts - 1, 0), 12), _MOST)
+    return max(wait, asked) if asked is not None else wait

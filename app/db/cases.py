@@ -1,0 +1,242 @@
+"""One row for each pull request: as last seen, as last decided, and what we wrote there."""
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import RowMapping, func, or_, select, tuple_, update
+from sqlalchemy.dialects.postgresql import insert
+
+from app.core.cases import Case, CaseState, Decision, Planned
+from app.core.effects import Effect, Known, Receipt
+from app.core.events import PullRequest
+from app.core.facts import Fact, History, Opened
+from app.db.engine import Tx
+from app.db.tables import cases, decisions
+
+
+class Row(Fact):
+    """A case with the pull request as last seen. `closed_at` is when we closed it."""
+
+    case: Case
+    pull: PullRequest
+    updated_rank: int
+    closed_at: datetime | None
+    known: Known
+
+
+def get(tx: Tx, repository_id: int, number: int) -> Row | None:
+    """The case of a pull request."""
+    row = (
+        tx.execute(
+            select(cases).where(cases.c.repository_id == repository_id, cases.c.number == number)
+        )
+        .mappings()
+        .one_or_none()
+    )
+    return _row(row) if row else None
+
+
+def _row(row: RowMapping) -> Row:
+    return Row(
+        case=Case(
+            id=row["id"],
+            repository_id=row["repository_id"],
+            number=row["number"],
+            version=row["version"],
+            state=CaseState(row["state"]),
+            fingerprint=row["fingerprint"],
+            planned=tuple(Planned.model_validate(p) for p in row["planned"]),
+            notices=row["notices"],
+            closed_by_us=row["closed_at"] is not None,
+            reopened_by_us=row["reopened_at"] is not None,
+            has_status_comment=row["status_comment_id"] is not None,
+        ),
+        pull=PullRequest.model_validate(row["snapshot"]),
+        updated_rank=row["updated_rank"],
+        closed_at=row["closed_at"],
+        known=Known(
+            status_comment_id=row["status_comment_id"],
+            check_run_id=row["check_run_id"],
+            check_run_sha=row["check_run_sha"],
+        ),
+    )
+
+
+def see(tx: Tx, repository_id: int, pull: PullRequest, rank: int) -> bool:
+    """Keeps a pull request as just seen, unless a newer state is known; answers whether it was kept.
+
+    GitHub's times have whole seconds: within one, the higher `rank` is the later state.
+    """
+    values = {
+        "author_id": pull.user.id if pull.user else None,
+        "snapshot": pull.model_dump(mode="json"),
+        "updated_at": pull.updated_at,
+        "updated_rank": rank,
+        "pull_state": pull.state,
+        "merged": pull.is_merged,
+    }
+    made = insert(cases).values(
+        repository_id=repository_id, number=pull.number, opened_at=pull.created_at, **values
+    )
+    newer = tuple_(made.excluded.updated_at, made.excluded.updated_rank) >= tuple_(
+        cases.c.updated_at, cases.c.updated_rank
+    )
+    stored = tx.execute(
+        made.on_conflict_do_update(
+            index_elements=["repository_id", "number"], set_=values, where=newer
+        ).returning(cases.c.id)
+    )
+    return stored.scalar_one_or_none() is not None
+
+
+def wrote(tx: Tx, case_id: int, *, by_author: bool, at: datetime) -> None:
+    """Somebody wrote on the pull request: its author, or a person who is not."""
+    if by_author:
+        later = update(cases).where(cases.c.id == case_id, cases.c.asked_at < at)
+        tx.execute(later.values(answered_at=at))
+        return
+    first = update(cases).where(cases.c.id == case_id, cases.c.asked_at.is_(None))
+    tx.execute(first.values(asked_at=at))
+
+
+def save(tx: Tx, case: Case, decision: Decision) -> None:
+    """Stores a decision and makes it the case's own.
+
+    Raises `RuntimeError` where another worker decided meanwhile, which the lock on the pull
+    request rules out unless PostgreSQL itself was restarted under it.
+    """
+    tx.execute(
+        insert(decisions).values(
+            case_id=case.id,
+            version=decision.version,
+            state=decision.state,
+            decided_at=decision.decided_at,
+            probability=None if decision.score.unknown else decision.score.probability,
+            decision=decision.model_dump(mode="json"),
+        )
+    )
+    changed = tx.execute(
+        update(cases)
+        .where(cases.c.id == case.id, cases.c.version == case.version)
+        .values(
+            version=decision.version,
+            state=decision.state,
+            fingerprint=decision.fingerprint,
+            planned=[p.model_dump(mode="json") for p in decision.planned],
+            decided_at=decision.decided_at,
+        )
+    )
+    if changed.rowcount != 1:
+        raise RuntimeError(f"case {case.id} was decided by two workers at once")
+
+
+def opened_near(
+    tx: Tx, repository_id: int, author_id: int, at: datetime, within: timedelta, limit: int = 2000
+) -> tuple[Opened, ...]:
+    """The author's pull requests here that were opened near a time, by number and time."""
+    rows = (
+        select(cases.c.number, cases.c.opened_at)
+        .where(
+            cases.c.repository_id == repository_id,
+            cases.c.author_id == author_id,
+            cases.c.opened_at.between(at - within, at + within),
+        )
+        .order_by(cases.c.opened_at, cases.c.number)
+        .limit(limit)
+    )
+    return tuple(Opened(number=n, at=opened) for n, opened in tx.execute(rows))
+
+
+def history(tx: Tx, repository_id: int, author_id: int, number: int) -> History:
+    """What became of the author's other pull requests here."""
+    merged = cases.c.merged.is_(True)
+    asked = cases.c.asked_at.is_not(None)
+    row = tx.execute(
+        select(
+            func.count().filter(merged),
+            func.count().filter(~merged, cases.c.pull_state == "closed"),
+            func.count().filter(cases.c.pull_state == "open"),
+            func.count().filter(asked, cases.c.answered_at.is_not(None)),
+            func.count().filter(asked, cases.c.answered_at.is_(None)),
+        ).where(
+            cases.c.repository_id == repository_id,
+            cases.c.author_id == author_id,
+            cases.c.number != number,
+        )
+    ).one()
+    return History(
+        merged=row[0], closed_unmerged=row[1], open=row[2], answered=row[3], unanswered=row[4]
+    )
+
+
+def open_numbers(tx: Tx, repository_id: int, author_id: int, limit: int = 2000) -> list[int]:
+    """The author's open pull requests here that were decided at least once."""
+    rows = (
+        select(cases.c.number)
+        .where(
+            cases.c.repository_id == repository_id,
+            cases.c.author_id == author_id,
+            cases.c.pull_state == "open",
+            cases.c.version > 0,
+        )
+        .order_by(cases.c.number)
+        .limit(limit)
+    )
+    return list(tx.execute(rows).scalars())
+
+
+def without_finding(
+    tx: Tx, repository_id: int, numbers: list[int], rule: str, limit: int = 2000
+) -> list[tuple[int, int]]:
+    """Of these, the open ones whose last decision does not rest on a rule, with its version."""
+    rule_found = decisions.c.decision["findings"].contains([{"rule": rule}])
+    rows = (
+        select(cases.c.number, cases.c.version)
+        .join(
+            decisions,
+            (decisions.c.case_id == cases.c.id) & (decisions.c.version == cases.c.version),
+        )
+        .where(
+            cases.c.repository_id == repository_id,
+            cases.c.number.in_(numbers),
+            cases.c.pull_state == "open",
+            or_(~rule_found, decisions.c.decision["findings"].is_(None)),
+        )
+        .limit(limit)
+    )
+    return [(number, version) for number, version in tx.execute(rows)]
+
+
+def known(tx: Tx, case_id: int) -> Known:
+    """What we wrote on it before, by GitHub's ids."""
+    row = tx.execute(
+        select(cases.c.status_comment_id, cases.c.check_run_id, cases.c.check_run_sha).where(
+            cases.c.id == case_id
+        )
+    ).one()
+    return Known(
+        status_comment_id=row.status_comment_id,
+        check_run_id=row.check_run_id,
+        check_run_sha=row.check_run_sha,
+    )
+
+
+def carried_out(tx: Tx, case_id: int, effect: Effect, receipt: Receipt, now: datetime) -> None:
+    """Keeps on the case what an effect left on GitHub."""
+    values: dict[str, object] = {}
+    if effect.kind == "status_comment":
+        values = {"status_comment_id": receipt.id}
+    elif effect.kind == "check_run":
+        values = {"check_run_id": receipt.id, "check_run_sha": effect.head_sha}
+    elif effect.kind == "notice":
+        values = {"notices": cases.c.notices + 1}
+    elif effect.kind == "close":
+        values = {"closed_at": now, "reopened_at": None}
+    elif effect.kind == "reopen":
+        values = {"closed_at": None, "reopened_at": now}
+    if values:
+        tx.execute(update(cases).where(cases.c.id == case_id).values(**values))
+
+
+def closed_by_us(tx: Tx, case_id: int, at: datetime | None) -> None:
+    """GitHub says that our App closed it (or, None, that it is open again)."""
+    tx.execute(update(cases).where(cases.c.id == case_id).values(closed_at=at))

@@ -1,0 +1,216 @@
+"""Every stimulus, once: webhook deliveries, reconciliation, our own requests to decide anew."""
+
+import zlib
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+import pydantic_core
+from sqlalchemy import RowMapping, and_, func, or_, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+
+from app.core.events import Address
+from app.core.facts import Fact
+from app.core.patience import backoff
+from app.db.engine import Tx
+from app.db.tables import inbox
+
+Source = Literal["github", "replay", "reconcile", "again"]
+
+# A row this old was not rung for, or its bell was lost; one rung this long ago was lost as well.
+_UNHEARD = timedelta(seconds=5)
+_LOST = timedelta(seconds=60)
+# After so many failures over days a row waits for a person (`pulsegate` never gives up on its own
+# before GitHub itself has forgotten the delivery).
+MOST_ATTEMPTS = 60
+
+
+class Stimulus(Fact):
+    """One row that waits. `payload` is None where it was lost to retention or never was one."""
+
+    id: int
+    source: str
+    event: str
+    installation_id: int | None
+    repository_id: int | None
+    pull_number: int | None
+    payload: Any
+    received_at: datetime
+    attempts: int
+
+
+def add(  # noqa: PLR0913 - the columns of one row
+    tx: Tx,
+    *,
+    source: Source,
+    key: str,
+    event: str,
+    body: bytes,
+    address: Address,
+    now: datetime,
+) -> int | None:
+    """Stores a stimulus and answers its id; None where the same one is there already."""
+    row = (
+        insert(inbox)
+        .values(
+            source=source,
+            key=key,
+            event=event,
+            action=address.action,
+            installation_id=address.installation_id,
+            repository_id=address.repository_id,
+            pull_number=address.pull_number,
+            payload=zlib.compress(body, 1),
+            received_at=now,
+            due_at=now,
+        )
+        .on_conflict_do_nothing(index_elements=["source", "key"])
+        .returning(inbox.c.id)
+    )
+    return tx.execute(row).scalar_one_or_none()
+
+
+def again(tx: Tx, *, key: str, address: Address, reason: str, now: datetime) -> int | None:
+    """Asks for one pull request to be decided anew; once for each key."""
+    body = pydantic_core.to_json({"reason": reason})
+    return add(tx, source="again", key=key, event="again", body=body, address=address, now=now)
+
+
+def known(tx: Tx, source: Source, keys: Sequence[str]) -> set[str]:
+    """Which of the keys were received already."""
+    rows = select(inbox.c.key).where(inbox.c.source == source, inbox.c.key.in_(keys))
+    return set(tx.execute(rows).scalars())
+
+
+def pull_of(tx: Tx, inbox_id: int) -> tuple[int, int] | None:
+    """The pull request that a row concerns, as (repository id, number)."""
+    row = tx.execute(
+        select(inbox.c.repository_id, inbox.c.pull_number).where(inbox.c.id == inbox_id)
+    ).one_or_none()
+    if row is None or row.repository_id is None or row.pull_number is None:
+        return None
+    return row.repository_id, row.pull_number
+
+
+def pending_of_pull(
+    tx: Tx, repository_id: int, number: int, now: datetime, limit: int = 500
+) -> list[Stimulus]:
+    """All that waits and is due for one pull request, oldest first."""
+    rows = (
+        select(inbox)
+        .where(
+            inbox.c.repository_id == repository_id,
+            inbox.c.pull_number == number,
+            inbox.c.handled_at.is_(None),
+            inbox.c.due_at <= now,
+        )
+        .order_by(inbox.c.id)
+        .limit(limit)
+    )
+    return [_stimulus(row) for row in tx.execute(rows).mappings()]
+
+
+def pending(tx: Tx, inbox_id: int, now: datetime) -> Stimulus | None:
+    """One row, if it still waits and is due. Locked until the transaction ends."""
+    rows = (
+        select(inbox)
+        .where(inbox.c.id == inbox_id, inbox.c.handled_at.is_(None), inbox.c.due_at <= now)
+        .with_for_update(skip_locked=True)
+    )
+    row = tx.execute(rows).mappings().one_or_none()
+    return _stimulus(row) if row else None
+
+
+def _stimulus(row: RowMapping) -> Stimulus:
+    payload = pydantic_core.from_json(zlib.decompress(row["payload"])) if row["payload"] else None
+    names = set(Stimulus.model_fields) - {"payload"}
+    return Stimulus(payload=payload, **{name: row[name] for name in names})
+
+
+def handled(tx: Tx, ids: Sequence[int], outcome: str, now: datetime) -> None:
+    """These are done with; `outcome` says in a few words what came of them."""
+    tx.execute(
+        update(inbox)
+        .where(inbox.c.id.in_(ids))
+        .values(handled_at=now, outcome=outcome[:300], last_error=None)
+    )
+
+
+def put_off(
+    tx: Tx, rows: Sequence[Stimulus], reason: str, now: datetime, after: timedelta | None = None
+) -> None:
+    """These could not be handled now; the sweep rings again when they are due."""
+    for row in rows:
+        given_up = row.attempts + 1 >= MOST_ATTEMPTS
+        tx.execute(
+            update(inbox)
+            .where(inbox.c.id == row.id)
+            .values(
+                attempts=inbox.c.attempts + 1,
+                due_at=now + backoff(row.attempts + 1, after),
+                rung_at=None,
+                last_error=reason[:500],
+                handled_at=now if given_up else None,
+                outcome="given up; see the last error" if given_up else None,
+            )
+        )
+
+
+def to_ring(tx: Tx, now: datetime, limit: int = 500) -> list[int]:
+    """Rows that wait unheard, one for each pull request; they count as rung from now on."""
+    unheard = (
+        select(inbox.c.id)
+        .where(
+            inbox.c.handled_at.is_(None),
+            inbox.c.due_at <= now,
+            inbox.c.received_at < now - _UNHEARD,
+            or_(inbox.c.rung_at.is_(None), inbox.c.rung_at < now - _LOST),
+        )
+        .order_by(inbox.c.due_at)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+    )
+    rows = tx.execute(
+        update(inbox)
+        .where(inbox.c.id.in_(unheard.scalar_subquery()))
+        .values(rung_at=now)
+        .returning(inbox.c.id, inbox.c.repository_id, inbox.c.pull_number)
+    ).all()
+    first: dict[object, int] = {}
+    for row in sorted(rows):
+        pull = (row.repository_id, row.pull_number) if row.pull_number is not None else row.id
+        first.setdefault(pull, row.id)
+    return list(first.values())
+
+
+def forget_payloads(tx: Tx, before: datetime, limit: int = 5000) -> int:
+    """Drops the payloads of rows handled before a time; answers how many."""
+    old = (
+        select(inbox.c.id)
+        .where(and_(inbox.c.payload.is_not(None), inbox.c.handled_at < before))
+        .limit(limit)
+    )
+    return tx.execute(
+        update(inbox).where(inbox.c.id.in_(old.scalar_subquery())).values(payload=None)
+    ).rowcount
+
+
+def oldest_pending_seconds(tx: Tx, now: datetime) -> float:
+    """How long the oldest due row has been waiting."""
+    oldest = tx.execute(
+        select(func.min(inbox.c.received_at)).where(
+            inbox.c.handled_at.is_(None), inbox.c.due_at <= now
+        )
+    ).scalar_one()
+    return (now - oldest).total_seconds() if oldest else 0.0
+
+
+def counts(tx: Tx) -> dict[str, int]:
+    """Pending and troubled rows, for the metrics."""
+    row = tx.execute(
+        text(
+            "SELECT count(*) AS pending, count(*) FILTER (WHERE attempts > 0) AS troubled"
+            " FROM inbox WHERE handled_at IS NULL"
+        )
+    ).one()
+    return {"pending": row.pending, "troubled": row.troubled}

@@ -1,0 +1,281 @@
+"""Installations of the App, their repositories, and each repository's policy in force."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import case as sql_case
+from sqlalchemy import func, select, update
+from sqlalchemy.dialects.postgresql import insert
+
+from app.core.events import Installation, Repository, RepositoryName
+from app.core.facts import Fact, RepositoryRef, Role
+from app.core.policy import Policy
+from app.db.engine import Tx
+from app.db.tables import installations, repositories
+
+
+class Standing(Fact):
+    """How a repository stands with us, and the policy in force there.
+
+    `gone` says why nothing may be done for it any more. `roles` are the answers that a recording
+    brought with it, by account id; None for a real installation.
+    """
+
+    repository: RepositoryRef
+    private: bool
+    default_branch: str
+    installed_at: datetime
+    suspended: bool
+    gone: str | None
+    policy: Policy
+    policy_sha: str
+    policy_error: str | None
+    policy_read: bool
+    roles: dict[int, Role] | None
+
+    @property
+    def recorded(self) -> bool:
+        """Whether it comes from a recording, where nothing is ever asked or written."""
+        return self.roles is not None
+
+
+def put_installation(
+    tx: Tx, found: Installation, now: datetime, recording: dict[str, Any] | None = None
+) -> None:
+    """Creates or renews an installation. One that was deleted and comes back starts anew."""
+    values = {
+        "account_id": found.account.id if found.account else None,
+        "account_login": found.account.login if found.account else None,
+        "permissions": dict(found.permissions),
+        "suspended_at": found.suspended_at,
+    }
+    made = insert(installations).values(
+        id=found.id, installed_at=found.created_at or now, recording=recording, **values
+    )
+    again = sql_case(
+        (installations.c.deleted_at.is_not(None), made.excluded.installed_at),
+        else_=installations.c.installed_at,
+    )
+    tx.execute(
+        made.on_conflict_do_update(
+            index_elements=["id"], set_={**values, "installed_at": again, "deleted_at": None}
+        )
+    )
+
+
+def installation_known(tx: Tx, installation_id: int) -> bool:
+    """Whether we have it and it was not deleted."""
+    row = select(installations.c.id).where(
+        installations.c.id == installation_id, installations.c.deleted_at.is_(None)
+    )
+    return tx.execute(row).scalar_one_or_none() is not None
+
+
+def end_installation(tx: Tx, installation_id: int, now: datetime) -> None:
+    """The App was uninstalled."""
+    tx.execute(
+        update(installations).where(installations.c.id == installation_id).values(deleted_at=now)
+    )
+
+
+def suspend(tx: Tx, installation_id: int, at: datetime | None) -> None:
+    """The installation was suspended at a time, or (None) may act again."""
+    tx.execute(
+        update(installations).where(installations.c.id == installation_id).values(suspended_at=at)
+    )
+
+
+def put_repositories(
+    tx: Tx, installation_id: int, found: Iterable[RepositoryName], now: datetime
+) -> None:
+    """The installation reaches these repositories from now on.
+
+    PRs older than `now` are left alone in those that were not there before.
+    """
+    for repository in found:
+        owner, _, name = repository.full_name.partition("/")
+        made = insert(repositories).values(
+            id=repository.id,
+            installation_id=installation_id,
+            owner=owner,
+            name=name,
+            private=repository.private,
+            installed_at=now,
+        )
+        back = sql_case(
+            (repositories.c.removed_at.is_not(None), made.excluded.installed_at),
+            else_=repositories.c.installed_at,
+        )
+        tx.execute(
+            made.on_conflict_do_update(
+                index_elements=["id"],
+                set_={
+                    "installation_id": installation_id,
+                    "owner": owner,
+                    "name": name,
+                    "private": repository.private,
+                    "installed_at": back,
+                    "removed_at": None,
+                },
+            )
+        )
+
+
+def put_repository(tx: Tx, installation_id: int, seen: Repository, since: datetime) -> None:
+    """A repository as a delivery names it: made if new, renamed and moved if known."""
+    made = insert(repositories).values(
+        id=seen.id,
+        installation_id=installation_id,
+        owner=seen.owner,
+        name=seen.name,
+        private=seen.private,
+        default_branch=seen.default_branch,
+        installed_at=since,
+    )
+    tx.execute(made.on_conflict_do_nothing(index_elements=["id"]))
+
+
+def rename_repository(tx: Tx, seen: Repository, installation_id: int | None) -> None:
+    """The repository has a new name, owner, default branch or visibility, by its id."""
+    values: dict[str, Any] = {
+        "owner": seen.owner,
+        "name": seen.name,
+        "private": seen.private,
+        "default_branch": seen.default_branch,
+    }
+    if installation_id is not None and installation_known(tx, installation_id):
+        values["installation_id"] = installation_id
+    tx.execute(update(repositories).where(repositories.c.id == seen.id).values(**values))
+
+
+def remove_repositories(tx: Tx, ids: Iterable[int], now: datetime) -> None:
+    """The installation does not reach these any more."""
+    tx.execute(
+        update(repositories).where(repositories.c.id.in_(list(ids))).values(removed_at=now)
+    )
+
+
+def standing(tx: Tx, repository_id: int) -> Standing | None:
+    """All that a decision needs to know of a repository; None where it is unknown."""
+    row = (
+        tx.execute(
+            select(
+                repositories,
+                installations.c.suspended_at,
+                installations.c.deleted_at,
+                installations.c.recording,
+            )
+            .join(installations, installations.c.id == repositories.c.installation_id)
+            .where(repositories.c.id == repository_id)
+        )
+        .mappings()
+        .one_or_none()
+    )
+    if row is None:
+        return None
+    gone = "the App was uninstalled" if row["deleted_at"] else None
+    if row["removed_at"]:
+        gone = "the repository was taken out of the installation"
+    recording = row["recording"]
+    roles = None
+    if recording is not None:
+        roles = {int(k): Role(v) for k, v in recording.get("roles", {}).items()}
+    return Standing(
+        repository=RepositoryRef(
+            id=row["id"],
+            installation_id=row["installation_id"],
+            owner=row["owner"],
+            name=row["name"],
+        ),
+        private=row["private"],
+        default_branch=row["default_branch"],
+        installed_at=row["installed_at"],
+        suspended=row["suspended_at"] is not None,
+        gone=gone,
+        policy=Policy.model_validate(row["policy"]) if row["policy"] else Policy(),
+        policy_sha=row["policy_sha"] or "default",
+        policy_error=row["policy_error"],
+        policy_read=row["policy_read_at"] is not None,
+        roles=roles,
+    )
+
+
+def put_policy(tx: Tx, repository_id: int, policy: Policy | None, sha: str | None, now: datetime) -> None:
+    """This policy is in force from now on; None: the repository has no file, so the defaults."""
+    tx.execute(
+        update(repositories)
+        .where(repositories.c.id == repository_id)
+        .values(
+            policy=policy.model_dump(mode="json") if policy else None,
+            policy_sha=sha,
+            policy_error=None,
+            policy_read_at=now,
+        )
+    )
+
+
+def policy_failed(tx: Tx, repository_id: int, error: str, now: datetime) -> None:
+    """The file is wrong: the last good policy stays in force, and the page says why."""
+    tx.execute(
+        update(repositories)
+        .where(repositories.c.id == repository_id)
+        .values(policy_error=error[:2000], policy_read_at=now)
+    )
+
+
+def live(tx: Tx) -> list[RepositoryRef]:
+    """Every repository that the gate may act on now, recordings left out."""
+    rows = tx.execute(
+        select(
+            repositories.c.id,
+            repositories.c.installation_id,
+            repositories.c.owner,
+            repositories.c.name,
+        )
+        .join(installations, installations.c.id == repositories.c.installation_id)
+        .where(
+            repositories.c.removed_at.is_(None),
+            installations.c.deleted_at.is_(None),
+            installations.c.suspended_at.is_(None),
+            installations.c.recording.is_(None),
+        )
+        .order_by(repositories.c.id)
+    )
+    return [RepositoryRef(**row) for row in rows.mappings()]
+
+
+def live_ids(tx: Tx) -> list[int]:
+    """Installations that we believe to be there, recordings left out."""
+    rows = select(installations.c.id).where(
+        installations.c.deleted_at.is_(None), installations.c.recording.is_(None)
+    )
+    return list(tx.execute(rows).scalars())
+
+
+def repositories_of(tx: Tx, installation_id: int) -> list[RepositoryRef]:
+    """The repositories of one installation that it may act on now."""
+    return [r for r in live(tx) if r.installation_id == installation_id]
+
+
+def reconcile_due(tx: Tx, before: datetime, limit: int = 50) -> list[int]:
+    """Installations that were last reconciled before a time, the longest ago first."""
+    rows = (
+        select(installations.c.id)
+        .where(
+            installations.c.deleted_at.is_(None),
+            installations.c.suspended_at.is_(None),
+            installations.c.recording.is_(None),
+            func.coalesce(installations.c.reconciled_at, installations.c.installed_at) < before,
+        )
+        .order_by(installations.c.reconciled_at.nulls_first())
+        .limit(limit)
+    )
+    return list(tx.execute(rows).scalars())
+
+
+def reconciled(tx: Tx, installation_id: int, now: datetime) -> None:
+    """Its open pull requests were compared with ours."""
+    tx.execute(
+        update(installations).where(installations.c.id == installation_id).values(reconciled_at=now)
+    )

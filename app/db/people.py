@@ -1,0 +1,71 @@
+"""What we know of people: live permission, kept for minutes, and what they did by hand."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import delete, select
+from sqlalchemy.dialects.postgresql import insert
+
+from app.core.facts import Hand, Role
+from app.db.engine import Tx
+from app.db.tables import hands, permissions
+
+# A permission is believed for so long; a `member` event ends it at once.
+FRESH = timedelta(minutes=5)
+
+
+def role(tx: Tx, repository_id: int, account_id: int, now: datetime) -> Role | None:
+    """The permission read in the last minutes; None where it must be asked for."""
+    value = tx.execute(
+        select(permissions.c.role).where(
+            permissions.c.repository_id == repository_id,
+            permissions.c.account_id == account_id,
+            permissions.c.read_at > now - FRESH,
+        )
+    ).scalar_one_or_none()
+    return None if value is None else Role(value)
+
+
+def keep_role(tx: Tx, repository_id: int, account_id: int, found: Role, now: datetime) -> None:
+    """Remembers a permission that was just read."""
+    made = insert(permissions).values(
+        repository_id=repository_id, account_id=account_id, role=found, read_at=now
+    )
+    tx.execute(
+        made.on_conflict_do_update(
+            index_elements=["repository_id", "account_id"],
+            set_={"role": made.excluded.role, "read_at": made.excluded.read_at},
+        )
+    )
+
+
+def forget_role(tx: Tx, repository_id: int, account_id: int) -> None:
+    """The permission changed: it is read anew when next needed."""
+    tx.execute(
+        delete(permissions).where(
+            permissions.c.repository_id == repository_id, permissions.c.account_id == account_id
+        )
+    )
+
+
+def forget_old_roles(tx: Tx, now: datetime) -> None:
+    """Deletes what nobody may believe any more."""
+    tx.execute(delete(permissions).where(permissions.c.read_at < now - FRESH))
+
+
+def add_hands(tx: Tx, case_id: int, found: Sequence[Hand]) -> None:
+    """Keeps what people did by hand; the same act once."""
+    for hand in found:
+        tx.execute(
+            insert(hands)
+            .values(case_id=case_id, **hand.model_dump())
+            .on_conflict_do_nothing(index_elements=["case_id", "act", "account_id", "at"])
+        )
+
+
+def hands_on(tx: Tx, case_id: int) -> tuple[Hand, ...]:
+    """What people did by hand on one pull request, in order."""
+    rows = select(hands.c.act, hands.c.account_id, hands.c.login, hands.c.at).where(
+        hands.c.case_id == case_id
+    )
+    return tuple(Hand(**row) for row in tx.execute(rows.order_by(hands.c.at, hands.c.id)).mappings())

@@ -1,0 +1,248 @@
+"""All tables. Times are UTC; ids without a sequence are GitHub's own numeric ids."""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    DateTime,
+    Float,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+    UniqueConstraint,
+    func,
+    text,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "%(table_name)s_pkey",
+        "uq": "%(table_name)s_%(column_0_N_name)s_key",
+        "fk": "%(table_name)s_%(column_0_name)s_fkey",
+        "ix": "%(table_name)s_%(column_0_N_name)s_idx",
+    }
+)
+
+
+def _time(name: str, *, nullable: bool = True) -> Column[object]:
+    return Column(name, DateTime(timezone=True), nullable=nullable)
+
+
+def _made() -> Column[object]:
+    return Column("created_at", DateTime(timezone=True), nullable=False, server_default=func.now())
+
+
+installations = Table(
+    "installations",
+    metadata,
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("account_id", BigInteger),
+    Column("account_login", Text),
+    Column("permissions", JSONB, nullable=False, server_default=text("'{}'")),
+    _time("installed_at", nullable=False),
+    _time("suspended_at"),
+    _time("deleted_at"),
+    # Answers that a recording brought with it; NULL for a real installation.
+    Column("recording", JSONB(none_as_null=True)),
+    _time("reconciled_at"),
+)
+
+repositories = Table(
+    "repositories",
+    metadata,
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("installation_id", BigInteger, ForeignKey("installations.id"), nullable=False, index=True),
+    Column("owner", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("private", Boolean, nullable=False, server_default=text("false")),
+    Column("default_branch", Text, nullable=False, server_default=text("'main'")),
+    _time("installed_at", nullable=False),
+    _time("removed_at"),
+    Column("policy", JSONB(none_as_null=True)),
+    Column("policy_sha", Text),
+    Column("policy_error", Text),
+    _time("policy_read_at"),
+    Index("repositories_name_idx", text("lower(owner)"), text("lower(name)")),
+)
+
+permissions = Table(
+    "permissions",
+    metadata,
+    Column("repository_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("account_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("role", SmallInteger, nullable=False),
+    _time("read_at", nullable=False),
+)
+
+inbox = Table(
+    "inbox",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    # Where it came from, and what makes it the same stimulus when it comes twice.
+    Column("source", Text, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("event", Text, nullable=False),
+    Column("action", Text, nullable=False, server_default=text("''")),
+    Column("installation_id", BigInteger),
+    Column("repository_id", BigInteger),
+    Column("pull_number", BigInteger),
+    # The payload as it came, deflated; NULL once retention took it.
+    Column("payload", LargeBinary),
+    _time("received_at", nullable=False),
+    Column("attempts", SmallInteger, nullable=False, server_default=text("0")),
+    _time("due_at", nullable=False),
+    _time("rung_at"),
+    _time("handled_at"),
+    Column("outcome", Text),
+    Column("last_error", Text),
+    UniqueConstraint("source", "key"),
+    Index("inbox_pending_idx", "due_at", postgresql_where=text("handled_at IS NULL")),
+    Index(
+        "inbox_pull_idx", "repository_id", "pull_number", postgresql_where=text("handled_at IS NULL")
+    ),
+    Index(
+        "inbox_payload_idx",
+        "handled_at",
+        postgresql_where=text("payload IS NOT NULL AND handled_at IS NOT NULL"),
+    ),
+)
+
+cases = Table(
+    "cases",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("repository_id", BigInteger, ForeignKey("repositories.id"), nullable=False),
+    Column("number", BigInteger, nullable=False),
+    Column("author_id", BigInteger),
+    # The pull request as last seen (`PullRequest`), and what it was read from.
+    Column("snapshot", JSONB, nullable=False),
+    _time("opened_at", nullable=False),
+    _time("updated_at", nullable=False),
+    Column("updated_rank", SmallInteger, nullable=False, server_default=text("0")),
+    Column("pull_state", Text, nullable=False),
+    Column("merged", Boolean, nullable=False, server_default=text("false")),
+    # When somebody else first wrote on it, and when its author last did after that.
+    _time("asked_at"),
+    _time("answered_at"),
+    Column("version", Integer, nullable=False, server_default=text("0")),
+    Column("state", Text, nullable=False, server_default=text("'new'")),
+    Column("fingerprint", Text, nullable=False, server_default=text("''")),
+    Column("planned", JSONB, nullable=False, server_default=text("'[]'")),
+    _time("decided_at"),
+    # What we wrote there, by GitHub's ids.
+    Column("status_comment_id", BigInteger),
+    Column("check_run_id", BigInteger),
+    Column("check_run_sha", Text),
+    Column("notices", SmallInteger, nullable=False, server_default=text("0")),
+    _time("closed_at"),
+    _time("reopened_at"),
+    UniqueConstraint("repository_id", "number"),
+    Index("cases_author_idx", "repository_id", "author_id", "opened_at"),
+    Index("cases_decided_idx", "repository_id", text("decided_at DESC"), text("id DESC")),
+)
+
+hands = Table(
+    "hands",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("case_id", BigInteger, ForeignKey("cases.id"), nullable=False),
+    Column("act", Text, nullable=False),
+    Column("account_id", BigInteger, nullable=False),
+    Column("login", Text, nullable=False),
+    _time("at", nullable=False),
+    UniqueConstraint("case_id", "act", "account_id", "at"),
+)
+
+decisions = Table(
+    "decisions",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("case_id", BigInteger, ForeignKey("cases.id"), nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("decided_at", DateTime(timezone=True), nullable=False),
+    Column("probability", Float),
+    Column("decision", JSONB, nullable=False),
+    UniqueConstraint("case_id", "version"),
+)
+
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("key", Text, nullable=False),
+    Column("case_id", BigInteger, ForeignKey("cases.id")),
+    Column("installation_id", BigInteger, nullable=False),
+    Column("repository_id", BigInteger, nullable=False),
+    # 0 for an effect that belongs to no pull request.
+    Column("number", BigInteger, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("effect", JSONB, nullable=False),
+    Column("decided_sha", Text, nullable=False),
+    # The key of the effect that must be done before this one.
+    Column("requires", Text),
+    Column("state", Text, nullable=False),
+    Column("attempts", SmallInteger, nullable=False, server_default=text("0")),
+    _time("due_at", nullable=False),
+    _time("lease_until"),
+    _time("rung_at"),
+    _time("attempted_at"),
+    _time("ended_at"),
+    Column("receipt", JSONB(none_as_null=True)),
+    Column("reason", Text),
+    _made(),
+    UniqueConstraint("key"),
+    Index(
+        "outbox_pending_idx",
+        "due_at",
+        postgresql_where=text("state IN ('pending', 'doing')"),
+    ),
+    Index("outbox_pull_idx", "repository_id", "number", "id"),
+    Index(
+        "outbox_pace_idx",
+        "installation_id",
+        "attempted_at",
+        postgresql_where=text("attempted_at IS NOT NULL"),
+    ),
+)
+
+app_setup = Table(
+    "app_setup",
+    metadata,
+    # One row: the App that `/setup` made. `nonce` makes the one-time token.
+    Column("id", SmallInteger, primary_key=True, autoincrement=False),
+    Column("nonce", Text, nullable=False),
+    Column("credentials", LargeBinary),
+    Column("app_id", BigInteger),
+    Column("slug", Text),
+    Column("html_url", Text),
+    _time("done_at"),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    # SHA-256 of the cookie's value, hexadecimal.
+    Column("id_hash", Text, primary_key=True),
+    Column("account_id", BigInteger, nullable=False),
+    Column("login", Text, nullable=False),
+    _made(),
+    _time("seen_at", nullable=False),
+    _time("expires_at", nullable=False),
+    _time("revoked_at"),
+)
+
+bookmarks = Table(
+    "bookmarks",
+    metadata,
+    # How far a periodic read of GitHub got.
+    Column("name", Text, primary_key=True),
+    _time("at", nullable=False),
+)
