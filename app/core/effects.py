@@ -124,7 +124,9 @@ def no_longer_wanted(effect: Effect, live: PullRequest, decided_sha: str) -> str
     """
     if live.is_merged and not isinstance(effect, SetCheckRun):
         return "the pull request was merged"
-    closing = isinstance(effect, Close) or (isinstance(effect, Notice) and effect.purpose == "close")
+    closing = isinstance(effect, Close) or (
+        isinstance(effect, Notice) and effect.purpose == "close"
+    )
     if closing and live.state == "closed":
         return "somebody closed the pull request first"
     if isinstance(effect, Notice) and effect.purpose == "ask" and live.state == "closed":

@@ -219,7 +219,7 @@ class InstallationRepositoriesEvent(Event):
 
 
 class RepositoryEvent(Event):
-    """`repository`: renamed, transferred, deleted, privatized, …"""
+    """`repository`: renamed, transferred, deleted, privatized and so on."""
 
 
 class MemberEvent(Event):

@@ -47,7 +47,9 @@ def _mode(value: Any) -> Any:
 
 ModeWord = Annotated[
     Mode,
-    BeforeValidator(_mode, json_schema_input_type=Literal["off", "observe", "label", "ask", "close"]),
+    BeforeValidator(
+        _mode, json_schema_input_type=Literal["off", "observe", "label", "ask", "close"]
+    ),
     PlainSerializer(lambda m: m.word, return_type=str),
 ]
 

@@ -19,9 +19,9 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+\-!|~&])")
 
 
 def clean(text: str | None, limit: int = BODY_LIMIT) -> str:
-    """Text that a database stores and a page shows: no NUL, no control characters, bounded.
+    r"""Text that a database stores and a page shows: no NUL, no control characters, bounded.
 
-    Line ends become ``\\n``. A None (GitHub's empty body) becomes the empty string.
+    Line ends become ``\n``. A None (GitHub's empty body) becomes the empty string.
     """
     if not text:
         return ""

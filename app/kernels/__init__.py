@@ -1,0 +1,1 @@
+"""Which compute kernels a pull request touches, and whether vendors agree on them."""
