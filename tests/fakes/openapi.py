@@ -79,7 +79,7 @@ class Description:
                 if template.split("/")[1] == start and method.lower() in methods
             ]
             # A literal segment wins over a parameter, as with any router.
-            self._operations[key] = sorted(found, key=lambda o: len(o.names))
+            self._operations[key] = sorted(found, key=lambda o: (len(o.names), -len(o.template)))
         return self._operations[key]
 
     def operation(self, method: str, path: str) -> tuple[Operation, dict[str, str]] | None:

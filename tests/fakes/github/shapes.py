@@ -360,7 +360,7 @@ class Shapes:
             "id": run.id,
             "node_id": node_id("CR", run.id),
             "head_sha": run.head_sha,
-            "external_id": run.external_id,
+            "external_id": run.external_id or "",
             "url": own,
             "html_url": f"{self.web}/{repository.full_name}/runs/{run.id}",
             "details_url": run.details_url or self.web,
