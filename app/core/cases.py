@@ -8,7 +8,6 @@ import hashlib
 import json
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal
 
 from app.core import render
 from app.core.effects import (
@@ -36,7 +35,8 @@ _RUNG: dict[EffectKind, Mode] = {
     "label": Mode.LABEL,
     "check_run": Mode.LABEL,
     "status_comment": Mode.ASK,
-    "notice": Mode.ASK,
+    "ask_comment": Mode.ASK,
+    "close_comment": Mode.CLOSE,
     "close": Mode.CLOSE,
 }
 
@@ -238,22 +238,18 @@ def _plan(  # noqa: PLR0913 - pure assembly of the wanted state
         wanted.append(StatusComment(body=render.status(findings, policy.label)))
     elif case.has_status_comment or _had(case, "status_comment"):
         wanted.append(StatusComment(body=render.status_resolved(state.value)))
-    wanted += _notices(case, findings, rung)
-    limits = {f.rung: f.in_force for f in findings}
-    allowed = max(limits.values(), default=policy.mode)
+    allowed = max((f.in_force for f in findings), default=policy.mode)
+    wanted += _notices(case, findings, rung, allowed)
+    # A rule that may not close itself closes nothing, however far another one may go.
+    closing = max((f.in_force for f in findings if f.rung >= Mode.CLOSE), default=Mode.OBSERVE)
     ordered = sorted(wanted, key=lambda e: ORDER.index(e.kind))
-    return tuple(Planned(effect=e, observe=_observed(e, allowed, limits)) for e in ordered)
+    return tuple(Planned(effect=e, observe=_observed(e, allowed, closing)) for e in ordered)
 
 
-def _observed(effect: Effect, allowed: Mode, limits: dict[Mode, Mode]) -> bool:
+def _observed(effect: Effect, allowed: Mode, closing: Mode) -> bool:
     """Whether an effect is only recorded: its rung lies above what is in force."""
     rung = _RUNG[effect.kind]
-    if isinstance(effect, Notice) and effect.purpose == "close":
-        rung = Mode.CLOSE
-    if rung is Mode.CLOSE:
-        # Only a rule that may itself close can close, however far another one may go.
-        allowed = limits.get(Mode.CLOSE, Mode.OBSERVE)
-    return rung > allowed
+    return rung > (closing if rung is Mode.CLOSE else allowed)
 
 
 def _label(case: Case, facts: Facts, policy: Policy, rung: Mode) -> list[Effect]:
@@ -265,14 +261,20 @@ def _label(case: Case, facts: Facts, policy: Policy, rung: Mode) -> list[Effect]
     return [SetLabel(name=e.name, present=False) for e in ours]
 
 
-def _notices(case: Case, findings: tuple[Finding, ...], rung: Mode) -> list[Effect]:
-    written = any(p.effect.kind == "notice" for p in case.planned)
+def _notices(
+    case: Case, findings: tuple[Finding, ...], rung: Mode, allowed: Mode
+) -> list[Effect]:
+    """The question, where asking is as far as it goes; the close, with what explains it."""
+    written = any(isinstance(p.effect, Notice) for p in case.planned)
     if rung < Mode.ASK or (case.notices >= MOST_NOTICES and not written):
         return []
+    found: list[Effect] = []
+    if Mode.ASK in {rung, allowed}:
+        found.append(Notice(kind="ask_comment", body=render.notice_ask(findings)))
     if rung >= Mode.CLOSE:
         closing = [f for f in findings if f.rung >= Mode.CLOSE]
-        return [Notice(purpose="close", body=render.notice_close(closing)), Close()]
-    return [Notice(purpose="ask", body=render.notice_ask(findings))]
+        found += [Notice(kind="close_comment", body=render.notice_close(closing)), Close()]
+    return found
 
 
 def _had(case: Case, kind: EffectKind) -> bool:
@@ -288,9 +290,7 @@ def _identity(planned: Planned) -> _Identity:
     A comment that was written once is not written again because a number in it changed.
     """
     effect = planned.effect
-    what: Literal["ask", "close", ""] | str = effect.model_dump_json()
-    if isinstance(effect, Notice):
-        what = effect.purpose
+    what = "" if isinstance(effect, Notice) else effect.model_dump_json()
     return effect.kind, what, planned.observe
 
 

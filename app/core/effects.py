@@ -32,10 +32,9 @@ class StatusComment(Act):
 
 
 class Notice(Act):
-    """A comment of its own, since edits notify nobody. `purpose` is why it is written."""
+    """A comment of its own, since edits notify nobody: a question, or why it is being closed."""
 
-    kind: Literal["notice"] = "notice"
-    purpose: Literal["ask", "close"]
+    kind: Literal["ask_comment", "close_comment"]
     body: str
 
 
@@ -73,17 +72,20 @@ class Reopen(Act):
 Effect = Annotated[
     SetLabel | StatusComment | Notice | SetCheckRun | Close | Reopen, Field(discriminator="kind")
 ]
-EffectKind = Literal["label", "status_comment", "notice", "check_run", "close", "reopen"]
+EffectKind = Literal[
+    "label", "status_comment", "ask_comment", "close_comment", "check_run", "close", "reopen"
+]
 
 # An effect of the first kind is carried out only after the second, of the same decision, was.
-REQUIRES: dict[EffectKind, EffectKind] = {"close": "notice"}
+REQUIRES: dict[EffectKind, EffectKind] = {"close": "close_comment"}
 # Carried out in this order; what explains comes before what hurts.
 ORDER: tuple[EffectKind, ...] = (
     "reopen",
     "label",
     "check_run",
     "status_comment",
-    "notice",
+    "ask_comment",
+    "close_comment",
     "close",
 )
 
@@ -124,12 +126,10 @@ def no_longer_wanted(effect: Effect, live: PullRequest, decided_sha: str) -> str
     """
     if live.is_merged and not isinstance(effect, SetCheckRun):
         return "the pull request was merged"
-    closing = isinstance(effect, Close) or (
-        isinstance(effect, Notice) and effect.purpose == "close"
-    )
+    closing = effect.kind in {"close", "close_comment"}
     if closing and live.state == "closed":
         return "somebody closed the pull request first"
-    if isinstance(effect, Notice) and effect.purpose == "ask" and live.state == "closed":
+    if effect.kind == "ask_comment" and live.state == "closed":
         return "the pull request is closed"
     if closing and live.head.sha != decided_sha:
         return "the head moved after the decision; it is decided anew"

@@ -240,7 +240,7 @@ def carried_out(tx: Tx, case_id: int, effect: Effect, receipt: Receipt, now: dat
         values = {"status_comment_id": receipt.id}
     elif effect.kind == "check_run":
         values = {"check_run_id": receipt.id, "check_run_sha": effect.head_sha}
-    elif effect.kind == "notice":
+    elif effect.kind in {"ask_comment", "close_comment"}:
         values = {"notices": cases.c.notices + 1}
     elif effect.kind == "close":
         values = {"closed_at": now, "reopened_at": None}

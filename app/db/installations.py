@@ -285,3 +285,8 @@ def installed_at(tx: Tx, installation_id: int) -> datetime | None:
     """Since when the App is installed there."""
     row = select(installations.c.installed_at).where(installations.c.id == installation_id)
     return tx.execute(row).scalar_one_or_none()
+
+
+def known_at_all(tx: Tx, installation_id: int) -> bool:
+    """Whether there is a row of it, be it deleted or not."""
+    return installed_at(tx, installation_id) is not None

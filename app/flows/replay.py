@@ -1,0 +1,95 @@
+"""A recording through the very same pipeline, delivery by delivery, in observe mode.
+
+Each delivery is decided before the next one comes in, so that a decision rests on nothing that
+happened later.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import pydantic_core
+from pydantic import ValidationError
+
+from app.core.events import Installation, Repository, address
+from app.core.facts import Fact
+from app.core.policy import Policy
+from app.core.recording import Header, RecordedDelivery, as_recorded, read
+from app.db import inbox, installations
+from app.db.engine import Database
+from app.flows.triage import Triage
+
+_EVER = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Step(Fact):
+    """One delivery of a recording went through. `new` is False for one that was replayed before."""
+
+    event: str
+    new: bool
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Feeds a recording to the pipeline; nothing is ever asked of GitHub or written there."""
+
+    database: Database
+    triage: Triage
+    parse_policy: Callable[[str], Policy]
+
+    def run(self, lines: Iterable[str | bytes]) -> Iterator[Step]:
+        """Replays as far as it is iterated. Raises `UserError` at a line that is broken."""
+        header, deliveries = read(lines)
+        policies = {name: self.parse_policy(text) for name, text in header.policies.items()}
+        for delivery in deliveries:
+            payload = as_recorded(delivery.payload)
+            at = min(delivery.at or self.triage.clock(), self.triage.clock())
+            self._make_known(header, policies, payload, at)
+            made = self._store(delivery, payload, at)
+            if made is not None:
+                self.triage.run(made)
+            yield Step(event=delivery.event, new=made is not None)
+
+    def _make_known(
+        self,
+        header: Header,
+        policies: dict[str, Policy],
+        payload: dict[str, object],
+        at: datetime,
+    ) -> None:
+        """The installation and repository of a delivery, marked as recorded from the start."""
+        try:
+            installation = Installation.model_validate(payload["installation"])
+        except ValidationError:
+            installation = Installation(id=payload["installation"]["id"])  # type: ignore[index]
+        with self.database.begin() as tx:
+            if not installations.known_at_all(tx, installation.id):
+                roles = {str(account): int(role) for account, role in header.roles.items()}
+                since = installation.created_at or _EVER
+                installations.put_installation(
+                    tx, installation, since, {"roles": roles, "note": header.note}
+                )
+            try:
+                repository = Repository.model_validate(payload.get("repository"))
+            except ValidationError:
+                return
+            if installations.standing(tx, repository.id) is None:
+                since = installations.installed_at(tx, installation.id) or _EVER
+                installations.put_repository(tx, installation.id, repository, since)
+                if repository.full_name in policies:
+                    policy = policies[repository.full_name]
+                    installations.put_policy(tx, repository.id, policy, "recorded", at)
+
+    def _store(
+        self, delivery: RecordedDelivery, payload: dict[str, object], at: datetime
+    ) -> int | None:
+        with self.database.begin() as tx:
+            return inbox.add(
+                tx,
+                source="replay",
+                key=delivery.guid,
+                event=delivery.event,
+                body=pydantic_core.to_json(payload, inf_nan_mode="null"),
+                address=address(delivery.event, payload),
+                now=at,
+            )
