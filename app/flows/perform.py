@@ -60,6 +60,10 @@ class Perform:
             except Rejected as error:
                 with self.database.begin() as tx:
                     outbox.fail(tx, claim, error.reason, self.clock())
+            except Exception as error:
+                with self.database.begin() as tx:
+                    outbox.put_off(tx, claim, f"fault: {error!r}", self.clock(), None)
+                raise
 
     def _allowed(self, claim: Claim, standing: Standing) -> bool:
         """Whether we may act there at all now; records it where we may not."""

@@ -74,6 +74,10 @@ class Housekeeping:
             with self.database.begin() as tx:
                 inbox.put_off(tx, [row], error.reason, self.clock(), after)
             return
+        except Exception as error:
+            with self.database.begin() as tx:
+                inbox.put_off(tx, [row], f"fault: {error!r}", self.clock())
+            raise
         for task, id_ in rings:
             self.doorbell.ring(task, id_)
 

@@ -64,6 +64,11 @@ class Triage:
             after = error.after if isinstance(error, RetryLater) else None
             with self.database.begin() as tx:
                 inbox.put_off(tx, rows, error.reason, self.clock(), after)
+        except Exception as error:
+            # A fault of ours must neither lose the rows nor be tried again at once for ever.
+            with self.database.begin() as tx:
+                inbox.put_off(tx, rows, f"fault: {error!r}", self.clock())
+            raise
 
     def _batch(self, events: Batch, repository_id: int, number: int) -> None:
         standing = self._standing(events, repository_id)

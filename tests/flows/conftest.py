@@ -159,7 +159,7 @@ def gate(github: GitHub, engine: "Engine", database_url: str) -> Iterator[Gate]:
         slug=app.slug,
     )
     connections = Connections(
-        credentials, TokenStore(None, seal=str, unseal=str), api_url=github.api_url, timeout=2, sleep=lambda _: None
+        credentials, TokenStore(None, seal=str, unseal=str), api_url=github.api_url, timeout=1, sleep=lambda _: None
     )
     reader = GitHubReader(connections.installation)
     writer = GitHubWriter(

@@ -1,0 +1,71 @@
+"""Stands where GitHub would be while no App is configured: nothing is known, nothing is done."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import NoReturn
+
+from app.core.effects import Effect, Known, Receipt
+from app.core.errors import RetryLater
+from app.core.events import Account, Installation, PullRequest, RepositoryName
+from app.core.facts import RepositoryRef, Role
+from app.core.ports import Delivery, PolicyFile
+
+
+def _nobody() -> NoReturn:
+    raise RetryLater("no GitHub App is configured; see /setup")
+
+
+class NoGitHub:
+    """`Reader`, `Writer` and `AppApi` of `core.ports`; every call raises `RetryLater`."""
+
+    def role(self, repository: RepositoryRef, account: Account) -> Role:
+        """See the port."""
+        _nobody()
+
+    def pull(self, repository: RepositoryRef, number: int) -> PullRequest:
+        """See the port."""
+        _nobody()
+
+    def policy_file(self, repository: RepositoryRef) -> PolicyFile | None:
+        """See the port."""
+        _nobody()
+
+    def open_pulls(self, repository: RepositoryRef) -> Iterator[PullRequest]:
+        """See the port."""
+        _nobody()
+
+    def carry_out(  # noqa: PLR0913 - as the port has it
+        self,
+        repository: RepositoryRef,
+        number: int,
+        effect: Effect,
+        *,
+        key: str,
+        known: Known,
+        again: bool,
+    ) -> Receipt:
+        """See the port."""
+        _nobody()
+
+    def installation(self, installation_id: int) -> Installation:
+        """See the port."""
+        _nobody()
+
+    def installations(self) -> Iterator[Installation]:
+        """See the port."""
+        _nobody()
+
+    def repositories(self, installation_id: int) -> Iterator[RepositoryName]:
+        """See the port."""
+        _nobody()
+
+    def deliveries(self, since: datetime) -> Iterator[Delivery]:
+        """See the port."""
+        _nobody()
+
+    def redeliver(self, delivery_id: int) -> None:
+        """See the port."""
+        _nobody()
+
+    def forget(self, installation_id: int) -> None:
+        """There is nothing kept for it: the one call that may go on."""

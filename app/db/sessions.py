@@ -1,3 +1,0 @@
-from datetime import datetime
-from app.db.engine import Tx
-def forget_expired(tx: Tx, now: datetime) -> None: ...

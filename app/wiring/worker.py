@@ -1,0 +1,113 @@
+"""The parts of a worker process: every flow, connected to the GitHub App as it is now."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from app.adapters.github.absent import NoGitHub
+from app.adapters.github.app_api import GitHubAppApi
+from app.adapters.github.client import GitHub
+from app.adapters.github.reader import GitHubReader
+from app.adapters.github.writer import GitHubWriter
+from app.adapters.policy_file import parse_policy
+from app.adapters.queue import CeleryDoorbell
+from app.core.ports import AppApi, Doorbell, Reader, Writer
+from app.core.scoring import RuleScorer
+from app.flows.perform import Perform
+from app.flows.reconcile import Reconcile
+from app.flows.redeliver import Redeliver
+from app.flows.sweep import Sweep
+from app.flows.triage import Triage
+from app.settings import Settings
+from app.wiring.base import Base
+
+
+@dataclass(frozen=True)
+class Flows:
+    """The verbs of a worker."""
+
+    triage: Triage
+    perform: Perform
+    sweep: Sweep
+    redeliver: Redeliver
+    reconcile: Reconcile
+
+
+class WorkerParts:
+    """Built once in each worker process, after the fork."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        doorbell: Doorbell | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self.base = Base(settings, pool_size=3)
+        self._clock = clock
+        self._doorbell = doorbell or CeleryDoorbell(self.base.redis_url)
+        self._github: GitHub | None = None
+        self._flows: Flows | None = None
+
+    def flows(self) -> Flows:
+        """The flows, made anew when the App's credentials changed.
+
+        Raises `RetryLater` where the database or GitHub does not answer.
+        """
+        github = self.base.github()
+        if self._flows is None or github is not self._github:
+            self._flows = self._build(github)
+            self._github = github
+        return self._flows
+
+    def _build(self, github: GitHub | None) -> Flows:
+        absent = NoGitHub()
+        reader: Reader = absent
+        writer: Writer = absent
+        app: AppApi = absent
+        login: str | None = None
+        target: str | None = None
+        if github is not None:
+            api = GitHubAppApi(github)
+            credentials = github.credentials
+            if not credentials.slug:
+                credentials = replace(credentials, slug=api.identity().slug)
+            app, reader = api, GitHubReader(github.installation)
+            login, target = credentials.bot_login, str(credentials.app_id)
+            writer = GitHubWriter(
+                github.installation, app_id=credentials.app_id, bot_login=login
+            )
+        return self._wire(reader, writer, app, login, target)
+
+    def _wire(
+        self, reader: Reader, writer: Writer, app: AppApi, login: str | None, target: str | None
+    ) -> Flows:
+        database, bell, clock = self.base.database, self._doorbell, self._clock
+        return Flows(
+            triage=Triage(
+                database=database,
+                reader=reader,
+                app=app,
+                scorer=RuleScorer(),
+                doorbell=bell,
+                parse_policy=parse_policy,
+                app_login=lambda: login,
+                clock=clock,
+            ),
+            perform=Perform(
+                database=database,
+                reader=reader,
+                writer=writer,
+                clock=clock,
+                lease=timedelta(seconds=self.base.settings.effect_lease_seconds),
+            ),
+            sweep=Sweep(database=database, doorbell=bell, clock=clock),
+            redeliver=Redeliver(database=database, app=app, target=lambda: target, clock=clock),
+            reconcile=Reconcile(
+                database=database, reader=reader, app=app, doorbell=bell, clock=clock
+            ),
+        )
+
+    def close(self) -> None:
+        """Closes every connection."""
+        self.base.close()
