@@ -1,0 +1,259 @@
+"""The acts on a pull request, each exactly once.
+
+Labels, check runs by id, closing and reopening are wanted states: repeating them changes nothing.
+Comments and new check runs are not. They carry the effect's key, and before a second attempt what
+the first may have left behind is looked for.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, assert_never
+from urllib.parse import quote
+
+from app.adapters.github.connection import Connection, path
+from app.adapters.github.errors import Answer, narrow
+from app.adapters.github.reader import items
+from app.core.effects import (
+    CHECK_NAME,
+    Close,
+    Effect,
+    Known,
+    Notice,
+    Receipt,
+    Reopen,
+    SetCheckRun,
+    SetLabel,
+    StatusComment,
+)
+from app.core.errors import Rejected, RetryLater
+from app.core.events import Account, Id, Narrow
+from app.core.facts import RepositoryRef
+from app.core.text import clean
+
+MAX_COMMENT = 65_000  # GitHub's own limit is 65,536
+MAX_SUMMARY = 65_535
+MAX_TITLE = 255
+LABEL_COLOUR = "fbca04"
+LABEL_WORDS = "A person should confirm this pull request; see Pulsegate's comment"
+CUT = "\n\n…"
+SEARCHED_PAGES = 10
+
+
+class _Written(Narrow):
+    id: Id
+
+
+class _App(Narrow):
+    id: Id
+
+
+class _Comment(Narrow):
+    id: Id
+    body: str | None = None
+    user: Account | None = None
+    performed_via_github_app: _App | None = None
+
+
+class _Run(Narrow):
+    id: Id
+    external_id: str | None = None
+    app: _App | None = None
+
+
+class _Runs(Narrow):
+    check_runs: tuple[_Run, ...]
+
+
+@dataclass(frozen=True)
+class _Write:
+    """One write: where, and what to recognise it by."""
+
+    github: Connection
+    where: str
+    number: int
+    repository_id: int
+    key: str
+    again: bool
+
+    @property
+    def issue(self) -> str:
+        """The path of the pull request as an issue."""
+        return self.where + path("issues", self.number)
+
+
+class GitHubWriter:
+    """`core.ports.Writer`. `app_id` and `bot_login` say which comments are ours."""
+
+    def __init__(
+        self, connect: Callable[[int], Connection], *, app_id: int, bot_login: str
+    ) -> None:
+        self._connect = connect
+        self._app_id = app_id
+        self._bot_login = bot_login
+        self._labels: set[tuple[int, str]] = set()
+
+    def carry_out(  # noqa: PLR0913 - the six things that name one write
+        self,
+        repository: RepositoryRef,
+        number: int,
+        effect: Effect,
+        *,
+        key: str,
+        known: Known,
+        again: bool,
+    ) -> Receipt:
+        """Bring about the wanted state, exactly once; see the port."""
+        where = path("repos", repository.owner, repository.name)
+        github = self._connect(repository.installation_id)
+        write = _Write(github, where, number, repository.id, key, again)
+        match effect:
+            case SetLabel(present=True):
+                return self._add_label(write, effect.name)
+            case SetLabel():
+                return _remove_label(write, effect.name)
+            case StatusComment() if known.status_comment_id is not None:
+                return _edit(write, known.status_comment_id, effect.body)
+            case StatusComment() | Notice():
+                return self._comment(write, effect.body)
+            case SetCheckRun() if known.check_run_id and known.check_run_sha == effect.head_sha:
+                return _update_run(write, known.check_run_id, effect)
+            case SetCheckRun():
+                return self._new_run(write, effect)
+            case Close():
+                return _set_state(write, "closed")
+            case Reopen():
+                return _set_state(write, "open")
+            case _:
+                assert_never(effect)
+
+    def _add_label(self, write: _Write, name: str) -> Receipt:
+        here = (write.repository_id, name.casefold())
+        if here not in self._labels:
+            _make_label(write, name)
+            self._labels.add(here)
+        write.github.write("POST", f"{write.issue}/labels", {"labels": [name]})
+        return Receipt()
+
+    def _comment(self, write: _Write, body: str) -> Receipt:
+        if write.again:
+            earlier = self._find_comment(write)
+            if earlier is not None:
+                return Receipt(id=earlier, changed=False)
+        text = {"body": _body(body, write.key)}
+        return _receipt(write.github.write("POST", f"{write.issue}/comments", text))
+
+    def _find_comment(self, write: _Write) -> int | None:
+        """Our comment that carries the key; a marker that anybody else planted is none."""
+        for page in _newest_pages(write.github, f"{write.issue}/comments"):
+            for item in items(page.payload):
+                comment = narrow(_Comment, item)
+                marked = (comment.body or "").rstrip().endswith(_marker(write.key))
+                if marked and self._is_ours(comment):
+                    return comment.id
+        return None
+
+    def _is_ours(self, comment: _Comment) -> bool:
+        if comment.performed_via_github_app is not None:
+            return comment.performed_via_github_app.id == self._app_id
+        user = comment.user
+        return user is not None and user.is_app and user.login == self._bot_login
+
+    def _new_run(self, write: _Write, effect: SetCheckRun) -> Receipt:
+        if write.again:
+            earlier = self._find_run(write, effect.head_sha)
+            if earlier is not None:
+                return Receipt(id=earlier, changed=False)
+        named = {"name": CHECK_NAME, "head_sha": effect.head_sha, "external_id": write.key}
+        run = {**named, **_run_fields(effect)}
+        return _receipt(write.github.write("POST", write.where + path("check-runs"), run))
+
+    def _find_run(self, write: _Write, sha: str) -> int | None:
+        asked = {"check_name": CHECK_NAME, "app_id": str(self._app_id), "filter": "all"}
+        where = write.where + path("commits", sha, "check-runs")
+        for page in write.github.pages(where, asked):
+            for run in narrow(_Runs, page.payload).check_runs:
+                ours = run.app is None or run.app.id == self._app_id
+                if ours and run.external_id == write.key:
+                    return run.id
+        return None
+
+
+def _make_label(write: _Write, name: str) -> None:
+    """Make sure that the repository has the label, in our colour where it is new."""
+    there = write.github.read(write.where + path("labels", name), accept=(404,))
+    if there.status != 404:
+        return
+    label = {"name": name, "color": LABEL_COLOUR, "description": LABEL_WORDS}
+    # 422 also says that somebody made it since. Where it means that the name is refused, adding
+    # the label is refused as well and says so.
+    write.github.write("POST", write.where + path("labels"), label, accept=(422,))
+
+
+def _remove_label(write: _Write, name: str) -> Receipt:
+    answer = write.github.write("DELETE", write.issue + path("labels", name), accept=(404,))
+    return Receipt(changed=answer.status != 404)
+
+
+def _edit(write: _Write, comment_id: int, body: str) -> Receipt:
+    one = write.where + path("issues", "comments", comment_id)
+    text = {"body": _body(body, write.key)}
+    answer = write.github.write("PATCH", one, text, accept=(404,))
+    if answer.status == 404:
+        raise Rejected("a person deleted the comment; it is not written again", status=404)
+    return Receipt(id=comment_id)
+
+
+def _update_run(write: _Write, run_id: int, effect: SetCheckRun) -> Receipt:
+    write.github.write("PATCH", write.where + path("check-runs", run_id), _run_fields(effect))
+    return Receipt(id=run_id)
+
+
+def _set_state(write: _Write, state: str) -> Receipt:
+    write.github.write("PATCH", write.where + path("pulls", write.number), {"state": state})
+    return Receipt()
+
+
+def _receipt(answer: Answer) -> Receipt:
+    return Receipt(id=narrow(_Written, answer.payload, maybe_done=True).id)
+
+
+def _newest_pages(github: Connection, where: str) -> Iterator[Answer]:
+    """Up to ten pages of a list that GitHub only gives oldest first: the last ones backwards.
+
+    Backwards, since a comment that is deleted meanwhile then moves ours onto a page yet to come.
+    """
+    size = {"per_page": "100"}
+    first = github.read(where, size)
+    last = first.links.get("last", {}).get("page", "1")
+    if not last.isdecimal():
+        raise RetryLater("GitHub answered something we cannot read (a page without a number)")
+    count = int(last)
+    for number in range(count, max(1, count - SEARCHED_PAGES + 1), -1):
+        yield github.read(where, {**size, "page": str(number)})
+    yield first
+
+
+def _marker(key: str) -> str:
+    return f"<!-- pulsegate:{quote(key, safe=':/._-')} -->"
+
+
+def _body(body: str, key: str) -> str:
+    marker = "\n\n" + _marker(key)
+    return _shortened(body, MAX_COMMENT - len(marker)) + marker
+
+
+def _shortened(text: str, limit: int) -> str:
+    text = clean(text, limit * 2)
+    return text if len(text) <= limit else text[: limit - len(CUT)] + CUT
+
+
+def _run_fields(effect: SetCheckRun) -> dict[str, Any]:
+    return {
+        "status": "completed",
+        "conclusion": effect.conclusion,
+        "output": {
+            "title": _shortened(effect.title, MAX_TITLE),
+            "summary": _shortened(effect.summary, MAX_SUMMARY),
+        },
+        "actions": [button.model_dump() for button in effect.buttons],
+    }
