@@ -119,3 +119,13 @@ def notice_ask(findings: Sequence[Finding]) -> str:
             "Nothing is closed because of this question.",
         ]
     )
+
+
+def check_run_for_queue(head_sha: str) -> SetCheckRun:
+    """The check run on a merge queue's commit: its pull requests were decided before they got there."""
+    return SetCheckRun(
+        head_sha=head_sha,
+        conclusion="success",
+        title="Nothing to decide",
+        summary="The pull requests of this merge group were decided one by one before they were queued.",
+    )

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from sqlalchemy import RowMapping, func, or_, select, tuple_, update
+from sqlalchemy import RowMapping, false, func, select, tuple_, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.cases import Case, CaseState, Decision, Planned
@@ -184,23 +184,36 @@ def open_numbers(tx: Tx, repository_id: int, author_id: int, limit: int = 2000) 
     return list(tx.execute(rows).scalars())
 
 
-def without_finding(
-    tx: Tx, repository_id: int, numbers: list[int], rule: str, limit: int = 2000
+def without_burst(
+    tx: Tx, case_id: int, minutes: int, limit: int = 2000
 ) -> list[tuple[int, int]]:
-    """Of these, the open ones whose last decision does not rest on a rule, with its version."""
-    rule_found = decisions.c.decision["findings"].contains([{"rule": rule}])
+    """Open pull requests by the same author, opened near one, that are not yet seen as a burst.
+
+    Answers number and version. Those never decided are included: they may be under way with facts
+    from before.
+    """
+    one, other = cases.alias("one"), cases.alias("other")
+    within = timedelta(minutes=minutes)
+    found = select(decisions.c.id).where(
+        decisions.c.case_id == other.c.id,
+        decisions.c.version == other.c.version,
+        decisions.c.decision["findings"].contains([{"rule": "burst"}]),
+    )
     rows = (
-        select(cases.c.number, cases.c.version)
+        select(other.c.number, other.c.version)
         .join(
-            decisions,
-            (decisions.c.case_id == cases.c.id) & (decisions.c.version == cases.c.version),
+            one,
+            (one.c.repository_id == other.c.repository_id)
+            & (one.c.author_id == other.c.author_id)
+            & (one.c.id != other.c.id),
         )
         .where(
-            cases.c.repository_id == repository_id,
-            cases.c.number.in_(numbers),
-            cases.c.pull_state == "open",
-            or_(~rule_found, decisions.c.decision["findings"].is_(None)),
+            one.c.id == case_id,
+            other.c.opened_at.between(one.c.opened_at - within, one.c.opened_at + within),
+            other.c.pull_state == "open",
+            ~found.exists(),
         )
+        .order_by(other.c.number)
         .limit(limit)
     )
     return [(number, version) for number, version in tx.execute(rows)]
@@ -240,3 +253,22 @@ def carried_out(tx: Tx, case_id: int, effect: Effect, receipt: Receipt, now: dat
 def closed_by_us(tx: Tx, case_id: int, at: datetime | None) -> None:
     """GitHub says that our App closed it (or, None, that it is open again)."""
     tx.execute(update(cases).where(cases.c.id == case_id).values(closed_at=at))
+
+
+def of_check_run(tx: Tx, check_run_id: int, external_id: str | None) -> tuple[int, int] | None:
+    """The pull request, as (repository id, number), that a check run of ours belongs to."""
+    made = (external_id or "").partition(":")[0]
+    own = cases.c.id == int(made) if made.isdecimal() and len(made) < 19 else false()
+    rows = select(cases.c.repository_id, cases.c.number).where(
+        own, cases.c.check_run_id == check_run_id
+    )
+    row = tx.execute(rows).one_or_none()
+    return (row.repository_id, row.number) if row else None
+
+
+def open_states(tx: Tx, repository_id: int) -> dict[int, datetime]:
+    """The pull requests that we believe open, with the time of the state we know."""
+    rows = select(cases.c.number, cases.c.updated_at).where(
+        cases.c.repository_id == repository_id, cases.c.pull_state == "open"
+    )
+    return {number: at for number, at in tx.execute(rows)}

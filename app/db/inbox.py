@@ -214,3 +214,8 @@ def counts(tx: Tx) -> dict[str, int]:
         )
     ).one()
     return {"pending": row.pending, "troubled": row.troubled}
+
+
+def readdress(tx: Tx, inbox_id: int, number: int) -> None:
+    """The row concerns this pull request after all."""
+    tx.execute(update(inbox).where(inbox.c.id == inbox_id).values(pull_number=number))

@@ -279,3 +279,9 @@ def reconciled(tx: Tx, installation_id: int, now: datetime) -> None:
     tx.execute(
         update(installations).where(installations.c.id == installation_id).values(reconciled_at=now)
     )
+
+
+def installed_at(tx: Tx, installation_id: int) -> datetime | None:
+    """Since when the App is installed there."""
+    row = select(installations.c.installed_at).where(installations.c.id == installation_id)
+    return tx.execute(row).scalar_one_or_none()

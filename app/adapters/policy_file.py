@@ -1,0 +1,63 @@
+"""`.github/pulsegate.yml` as text to a typed policy. Written by strangers: bounded and refused."""
+
+import yaml
+from pydantic import ValidationError
+
+from app.core.errors import UserError
+from app.core.policy import PATH, Policy
+
+LIMIT = 100_000  # characters; a long configuration has a hundred lines
+_DEPTH = 20
+
+
+class _Refuse(yaml.SafeLoader):
+    """A loader without aliases, which a small file can use to fill the memory, and with a depth."""
+
+    depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise self._refused("aliases (*name) are not allowed here")
+        self.depth += 1
+        if self.depth > _DEPTH:
+            raise self._refused("nested too deeply")
+        try:
+            return super().compose_node(parent, index)
+        finally:
+            self.depth -= 1
+
+    def _refused(self, why: str) -> yaml.YAMLError:
+        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+        return yaml.composer.ComposerError(None, None, why, mark)
+
+
+def parse_policy(text: str) -> Policy:
+    """The policy that a file asks for; an empty file asks for the defaults.
+
+    Raises `UserError` that names the place and what is wrong there.
+    """
+    if len(text) > LIMIT:
+        raise UserError(f"{PATH} is longer than {LIMIT} characters", hint="Shorten it.")
+    try:
+        # A subclass of SafeLoader: it builds plain values only.
+        found = yaml.load(text, Loader=_Refuse)  # noqa: S506
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise UserError(f"{PATH} is not valid YAML: {_place(error)}", hint="Mend it and push.") from error
+    try:
+        return Policy.model_validate({} if found is None else found)
+    except ValidationError as error:
+        raise UserError(
+            f"{PATH} is not understood: {_problems(error)}",
+            hint="The last good version stays in force until it is mended.",
+        ) from error
+
+
+def _place(error: Exception) -> str:
+    mark = getattr(error, "problem_mark", None)
+    where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+    return f"{where}{getattr(error, 'problem', None) or error}"[:300]
+
+
+def _problems(error: ValidationError) -> str:
+    found = error.errors(include_input=False, include_url=False)[:5]
+    return "; ".join(f"{'.'.join(map(str, e['loc'])) or 'the file'}: {e['msg']}" for e in found)[:1000]

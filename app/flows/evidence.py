@@ -1,0 +1,194 @@
+"""From pending stimuli to facts: what was seen, who did it by hand, what was asked for.
+
+Reads of GitHub are few and outside any transaction; each may raise `RetryLater`, and then nothing
+is decided.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from app.core.commands import commands
+from app.core.events import (
+    Account,
+    Again,
+    CheckRunEvent,
+    CommentEvent,
+    Event,
+    PullRequestEvent,
+    parse,
+)
+from app.core.facts import Facts, Hand, HandAct, Request, Role
+from app.core.ports import Reader
+from app.db import cases, people
+from app.db.engine import Database
+from app.db.inbox import Stimulus
+from app.db.installations import Standing
+
+_BY_HAND: dict[str, HandAct] = {
+    "labeled": "labeled",
+    "unlabeled": "unlabeled",
+    "closed": "closed",
+    "reopened": "reopened",
+}
+DISMISS = "dismiss"
+
+
+def event_of(row: Stimulus) -> Event:
+    """A stored stimulus as a typed event."""
+    if row.source == "again":
+        return Again(name="again", reason=str((row.payload or {}).get("reason", "")))
+    return parse(row.event, row.payload)
+
+
+@dataclass
+class Evidence:
+    """What a batch of stimuli says about one pull request.
+
+    `material` is True where something happened that may change the decision.
+    """
+
+    hands: list[Hand] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
+    material: bool = False
+    force: bool = False
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Live permission of accounts on one repository, through the cache of minutes."""
+
+    database: Database
+    reader: Reader
+    standing: Standing
+    now: datetime
+
+    def of(self, account: Account) -> Role | None:
+        """The permission; None where a recording does not say."""
+        if self.standing.roles is not None:
+            return self.standing.roles.get(account.id)
+        repository = self.standing.repository
+        with self.database.begin() as tx:
+            kept = people.role(tx, repository.id, account.id, self.now)
+        if kept is not None:
+            return kept
+        found = self.reader.role(repository, account)
+        with self.database.begin() as tx:
+            people.keep_role(tx, repository.id, account.id, found, self.now)
+        return found
+
+    def is_team(self, account: Account) -> bool:
+        """Whether the account has triage rights or more; apps are nobody's hand."""
+        if account.is_app:
+            return False
+        role = self.of(account)
+        return role is not None and role >= Role.TRIAGE
+
+
+def gather(
+    events: Sequence[tuple[Stimulus, Event]],
+    row: cases.Row,
+    kept: set[int],
+    label: str,
+    roles: Roles,
+) -> Evidence:
+    """Reads a batch. `kept` are the ids of the rows whose state of the pull request was new."""
+    evidence = Evidence()
+    for stimulus, event in events:
+        if isinstance(event, PullRequestEvent):
+            evidence.material |= stimulus.id in kept
+            _by_hand(event, label, roles, evidence)
+        elif isinstance(event, CommentEvent):
+            _asked(event, row, roles, evidence)
+        elif isinstance(event, CheckRunEvent):
+            _pressed(event, stimulus.received_at, roles, evidence)
+        elif isinstance(event, Again):
+            evidence.material = True
+    evidence.material |= bool(evidence.hands or evidence.requests or evidence.force)
+    return evidence
+
+
+def _by_hand(event: PullRequestEvent, label: str, roles: Roles, evidence: Evidence) -> None:
+    act = _BY_HAND.get(event.action)
+    sender, author = event.sender, event.pull_request.user
+    if act is None or sender is None or sender.is_app:
+        return
+    if act in {"labeled", "unlabeled"} and (event.label is None or event.label.name != label):
+        return
+    if act == "closed" and event.pull_request.is_merged:
+        return
+    # What authors do to their own pull request is no maintainer's word on it.
+    if author is not None and sender.id == author.id and act in {"closed", "reopened"}:
+        return
+    if roles.is_team(sender):
+        when = event.pull_request.updated_at
+        evidence.hands.append(Hand(act=act, account_id=sender.id, login=sender.login, at=when))
+
+
+def _asked(event: CommentEvent, row: cases.Row, roles: Roles, evidence: Evidence) -> None:
+    user = event.comment.user
+    # An edited comment gives no command: people quote and mend what they wrote long ago.
+    if user is None or user.is_app or event.action not in {"created", "submitted"}:
+        return
+    author = row.pull.user
+    by_author = author is not None and author.id == user.id
+    for command in commands(event.comment.body):
+        role = Role.NONE if by_author else roles.of(user)
+        evidence.requests.append(
+            Request(
+                command=command,
+                account_id=user.id,
+                login=user.login,
+                by_author=by_author,
+                role=role or Role.NONE,
+            )
+        )
+
+
+def _pressed(event: CheckRunEvent, at: datetime, roles: Roles, evidence: Evidence) -> None:
+    sender = event.sender
+    if event.action == "rerequested":
+        evidence.force = True
+    wanted = event.requested_action and event.requested_action.identifier == DISMISS
+    if event.action == "requested_action" and wanted and sender and roles.is_team(sender):
+        evidence.hands.append(
+            Hand(act="dismissed", account_id=sender.id, login=sender.login, at=at)
+        )
+
+
+def facts_of(
+    database: Database,
+    row: cases.Row,
+    evidence: Evidence,
+    roles: Roles,
+    burst_minutes: int,
+) -> Facts:
+    """All that a decision rests on: at most one read of GitHub, the author's permission."""
+    author = row.pull.user
+    role = Role.NONE if author is None else roles.of(author)
+    repository_id = row.case.repository_id
+    with database.begin() as tx:
+        held = people.hands_on(tx, row.case.id)
+        if author is None:
+            return Facts(
+                pull=row.pull,
+                role=role,
+                hands=held,
+                requests=tuple(evidence.requests),
+                installed_at=roles.standing.installed_at,
+            )
+        return Facts(
+            pull=row.pull,
+            role=role,
+            opened=cases.opened_near(
+                tx,
+                repository_id,
+                author.id,
+                row.pull.created_at,
+                timedelta(minutes=max(burst_minutes, 10)),
+            ),
+            history=cases.history(tx, repository_id, author.id, row.case.number),
+            hands=held,
+            requests=tuple(evidence.requests),
+            installed_at=roles.standing.installed_at,
+        )

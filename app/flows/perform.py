@@ -1,0 +1,107 @@
+"""Effects carried out: claimed, checked against the world as it is now, done once, recorded."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from app.core.effects import Close, Known, Receipt, no_longer_wanted
+from app.core.errors import Rejected, RetryLater
+from app.core.events import PullRequest
+from app.core.ports import Reader, Writer
+from app.db import cases, installations, outbox
+from app.db.engine import Database
+from app.db.installations import Standing
+from app.db.outbox import Claim
+
+# A worker stops after so many effects of one pull request, to stay under its time limit.
+_BATCH = 20
+_SUSPENDED = timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class Perform:
+    """What acting needs of the world. `lease` is how long one act may take at most."""
+
+    database: Database
+    reader: Reader
+    writer: Writer
+    clock: Callable[[], datetime]
+    lease: timedelta
+
+    def run(self, effect_id: int) -> None:
+        """Carries out the effect, and with it all that is due for the same pull request."""
+        with self.database.begin() as tx:
+            pull = outbox.pull_of(tx, effect_id)
+        if pull is None:
+            return
+        with self.database.pull_lock(*pull) as mine:
+            if mine:
+                self._pull(*pull)
+
+    def _pull(self, repository_id: int, number: int) -> None:
+        live: PullRequest | None = None
+        for _ in range(_BATCH):
+            with self.database.begin() as tx:
+                claim = outbox.claim_next(tx, repository_id, number, self.clock(), self.lease)
+                standing = installations.standing(tx, repository_id)
+            if not isinstance(claim, Claim) or standing is None:
+                return
+            if not self._allowed(claim, standing):
+                continue
+            try:
+                if live is None and number:
+                    live = self.reader.pull(standing.repository, number)
+                self._one(claim, standing, live)
+            except RetryLater as error:
+                with self.database.begin() as tx:
+                    outbox.put_off(tx, claim, error.reason, self.clock(), error.after)
+                # What follows may rest on it, and whoever is slow or limits us is left in peace.
+                return
+            except Rejected as error:
+                with self.database.begin() as tx:
+                    outbox.fail(tx, claim, error.reason, self.clock())
+
+    def _allowed(self, claim: Claim, standing: Standing) -> bool:
+        """Whether we may act there at all now; records it where we may not."""
+        now = self.clock()
+        with self.database.begin() as tx:
+            if standing.gone or standing.recorded:
+                outbox.drop(tx, claim, standing.gone or "a recording is never written to", now)
+                return False
+            if standing.suspended:
+                outbox.hand_back(tx, claim, now + _SUSPENDED, "the installation is suspended")
+                return False
+        return True
+
+    def _one(self, claim: Claim, standing: Standing, live: PullRequest | None) -> None:
+        # A close that may have been ours already is for the writer to tell from somebody else's.
+        unsure = claim.again and isinstance(claim.effect, Close)
+        why_not = None
+        if live is not None and not (unsure and live.state == "closed"):
+            why_not = no_longer_wanted(claim.effect, live, claim.decided_sha)
+        if why_not:
+            with self.database.begin() as tx:
+                outbox.drop(tx, claim, why_not, self.clock())
+            return
+        receipt = self.writer.carry_out(
+            standing.repository,
+            claim.number,
+            claim.effect,
+            key=claim.key,
+            known=self._known(claim),
+            again=claim.again,
+        )
+        self._record(claim, receipt)
+
+    def _known(self, claim: Claim) -> Known:
+        if claim.case_id is None:
+            return Known()
+        with self.database.begin() as tx:
+            return cases.known(tx, claim.case_id)
+
+    def _record(self, claim: Claim, receipt: Receipt) -> None:
+        now = self.clock()
+        with self.database.begin() as tx:
+            outbox.done(tx, claim, receipt, now)
+            if claim.case_id is not None:
+                cases.carried_out(tx, claim.case_id, claim.effect, receipt, now)

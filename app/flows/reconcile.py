@@ -1,0 +1,115 @@
+"""Once a night: GitHub's open pull requests against ours, for what no delivery ever told."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import pydantic_core
+
+from app.core.errors import Rejected
+from app.core.events import Address, PullRequest
+from app.core.facts import RepositoryRef
+from app.core.ports import AppApi, Doorbell, Reader
+from app.db import cases, inbox, installations, outbox
+from app.db.engine import Database
+
+# A change this young has a delivery under way.
+_YOUNG = timedelta(minutes=2)
+_MOST_CLOSED = 500
+
+
+@dataclass(frozen=True)
+class Reconcile:
+    """Brings one installation in step: its repositories, then the pull requests of each."""
+
+    database: Database
+    reader: Reader
+    app: AppApi
+    doorbell: Doorbell
+    clock: Callable[[], datetime]
+
+    def run(self, installation_id: int) -> int:
+        """Puts what was missed into the inbox; answers how many pull requests that were.
+
+        Raises `RetryLater` where GitHub does not answer; what was found until then is kept.
+        """
+        now = self.clock()
+        if not self._installation(installation_id, now):
+            return 0
+        with self.database.begin() as tx:
+            repositories = installations.repositories_of(tx, installation_id)
+        found = sum(self._repository(repository, now) for repository in repositories)
+        with self.database.begin() as tx:
+            installations.reconciled(tx, installation_id, now)
+        return found
+
+    def _installation(self, installation_id: int, now: datetime) -> bool:
+        try:
+            live = self.app.installation(installation_id)
+        except Rejected as error:
+            if error.status != 404:
+                raise
+            self.app.forget(installation_id)
+            with self.database.begin() as tx:
+                installations.end_installation(tx, installation_id, now)
+                outbox.drop_of_installation(tx, installation_id, "the App was uninstalled", now)
+            return False
+        with self.database.begin() as tx:
+            installations.put_installation(tx, live, now)
+        if live.suspended_at is not None:
+            return False
+        listed = list(self.app.repositories(installation_id))
+        with self.database.begin() as tx:
+            installations.put_repositories(tx, installation_id, listed, now)
+            known = installations.repositories_of(tx, installation_id)
+            gone = {r.id for r in known} - {r.id for r in listed}
+            installations.remove_repositories(tx, gone, now)
+            for repository_id in gone:
+                outbox.drop_of_repository(tx, repository_id, "the repository left", now)
+        return True
+
+    def _repository(self, repository: RepositoryRef, now: datetime) -> int:
+        with self.database.begin() as tx:
+            ours = cases.open_states(tx, repository.id)
+        found = 0
+        listed: set[int] = set()
+        for pull in self.reader.open_pulls(repository):
+            listed.add(pull.number)
+            last = ours.get(pull.number)
+            if pull.updated_at < now - _YOUNG and (last is None or last < pull.updated_at):
+                found += self._missed(repository, pull, now)
+        for number in sorted(set(ours) - listed)[:_MOST_CLOSED]:
+            try:
+                pull = self.reader.pull(repository, number)
+            except Rejected:
+                continue
+            if pull.state == "closed":
+                found += self._missed(repository, pull, now)
+        return found
+
+    def _missed(self, repository: RepositoryRef, pull: PullRequest, now: datetime) -> int:
+        body = {
+            "action": "reconciled",
+            "pull_request": pull.model_dump(mode="json"),
+            "installation": {"id": repository.installation_id},
+        }
+        where = Address(
+            action="reconciled",
+            installation_id=repository.installation_id,
+            repository_id=repository.id,
+            pull_number=pull.number,
+        )
+        with self.database.begin() as tx:
+            made = inbox.add(
+                tx,
+                source="reconcile",
+                key=f"{repository.id}:{pull.number}:{pull.updated_at.isoformat()}:{pull.state}",
+                event="pull_request",
+                body=pydantic_core.to_json(body),
+                address=where,
+                now=now,
+            )
+        if made is None:
+            return 0
+        self.doorbell.ring("triage", made)
+        return 1

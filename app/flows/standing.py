@@ -1,0 +1,213 @@
+"""Stimuli that concern no single pull request: installations, repositories, people, policy."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.core import render
+from app.core.errors import Rejected, RetryLater
+from app.core.events import (
+    Address,
+    CheckRunEvent,
+    Event,
+    InstallationEvent,
+    InstallationRepositoriesEvent,
+    MemberEvent,
+    MergeGroupEvent,
+    PushEvent,
+    RepositoryEvent,
+    Unread,
+)
+from app.core.policy import PATH, Mode, Policy
+from app.core.ports import AppApi, Doorbell, Reader, Task
+from app.db import cases, inbox, installations, outbox, people
+from app.db.engine import Database, Tx
+from app.db.inbox import Stimulus
+from app.flows.evidence import event_of
+from app.flows.policy import refresh_policy
+
+Ring = list[tuple[Task, int]]
+
+
+def learn(database: Database, app: AppApi, event: Event, now: datetime) -> None:
+    """Makes up for an `installation` delivery that never came, from what GitHub says now."""
+    if event.installation_id is None or event.repository is None:
+        return
+    with database.begin() as tx:
+        known = installations.installation_known(tx, event.installation_id)
+    if not known:
+        found = app.installation(event.installation_id)
+        with database.begin() as tx:
+            installations.put_installation(tx, found, now)
+    with database.begin() as tx:
+        since = installations.installed_at(tx, event.installation_id) or now
+        installations.put_repository(tx, event.installation_id, event.repository, since)
+
+
+@dataclass(frozen=True)
+class Housekeeping:
+    """Keeps what we know of installations and repositories in step with GitHub."""
+
+    database: Database
+    reader: Reader
+    app: AppApi
+    doorbell: Doorbell
+    parse_policy: Callable[[str], Policy]
+    clock: Callable[[], datetime]
+
+    def run(self, inbox_id: int) -> None:
+        """Handles one row; a failure leaves it in the inbox with a later due time."""
+        now = self.clock()
+        with self.database.begin() as tx:
+            row = inbox.pending(tx, inbox_id, now)
+        if row is None:
+            return
+        event = event_of(row)
+        try:
+            self._before(event, now)
+            with self.database.begin() as tx:
+                outcome, rings = self._apply(tx, row, event, now)
+                if outcome:
+                    inbox.handled(tx, [row.id], outcome, now)
+        except (RetryLater, Rejected) as error:
+            after = error.after if isinstance(error, RetryLater) else None
+            with self.database.begin() as tx:
+                inbox.put_off(tx, [row], error.reason, self.clock(), after)
+            return
+        for task, id_ in rings:
+            self.doorbell.ring(task, id_)
+
+    def _before(self, event: Event, now: datetime) -> None:
+        """What needs the network, done before the transaction that records it."""
+        if isinstance(event, InstallationEvent) and event.action in {"deleted", "suspend"}:
+            self.app.forget(event.installation.id)
+        if not isinstance(event, PushEvent | MemberEvent | MergeGroupEvent):
+            return
+        if event.repository is None or event.installation_id is None:
+            return
+        with self.database.begin() as tx:
+            standing = installations.standing(tx, event.repository.id)
+        if standing is None:
+            learn(self.database, self.app, event, now)
+            with self.database.begin() as tx:
+                standing = installations.standing(tx, event.repository.id)
+        if not isinstance(event, PushEvent) or standing is None or standing.recorded:
+            return
+        to_default = event.ref == f"refs/heads/{event.repository.default_branch}"
+        if to_default and event.touches(PATH) and not standing.gone:
+            refresh_policy(
+                self.database, self.reader, self.parse_policy, standing.repository, now
+            )
+
+    def _apply(self, tx: Tx, row: Stimulus, event: Event, now: datetime) -> tuple[str, Ring]:
+        """Records an event; answers its outcome ("" to leave the row waiting) and whom to wake."""
+        match event:
+            case InstallationEvent():
+                return self._installation(tx, event, row, now)
+            case InstallationRepositoriesEvent():
+                return self._repositories(tx, event, row, now)
+            case RepositoryEvent():
+                return self._repository(tx, event, now), []
+            case PushEvent():
+                return "noted", []
+            case MemberEvent():
+                return self._member(tx, event, row, now)
+            case MergeGroupEvent():
+                return self._merge_group(tx, event, now)
+            case CheckRunEvent():
+                return self._check_run(tx, event, row)
+            case Unread():
+                return f"ignored: {event.problem}", []
+            case _:
+                return "noted: no rule reads it", []
+
+    def _installation(
+        self, tx: Tx, event: InstallationEvent, row: Stimulus, now: datetime
+    ) -> tuple[str, Ring]:
+        id_ = event.installation.id
+        if event.action == "deleted":
+            installations.end_installation(tx, id_, now)
+            outbox.drop_of_installation(tx, id_, "the App was uninstalled", now)
+            return "uninstalled", []
+        if event.action in {"suspend", "unsuspend"}:
+            paused = event.action == "suspend"
+            installations.suspend(tx, id_, (event.installation.suspended_at or now) if paused else None)
+            if paused:
+                return "suspended", []
+            outbox.wake_installation(tx, id_, now)
+            return "acts again", [("reconcile", id_)]
+        since = event.installation.created_at or row.received_at
+        installations.put_installation(tx, event.installation, since)
+        installations.put_repositories(tx, id_, event.repositories, since)
+        return "installed", []
+
+    def _repositories(
+        self, tx: Tx, event: InstallationRepositoriesEvent, row: Stimulus, now: datetime
+    ) -> tuple[str, Ring]:
+        id_ = event.installation.id
+        if not installations.installation_known(tx, id_):
+            installations.put_installation(tx, event.installation, now)
+        installations.put_repositories(tx, id_, event.repositories_added, row.received_at)
+        gone = [r.id for r in event.repositories_removed]
+        installations.remove_repositories(tx, gone, now)
+        for repository_id in gone:
+            outbox.drop_of_repository(tx, repository_id, "the repository left the installation", now)
+        return "repositories noted", []
+
+    def _repository(self, tx: Tx, event: RepositoryEvent, now: datetime) -> str:
+        if event.repository is None:
+            return "ignored: names no repository"
+        if event.action == "deleted":
+            installations.remove_repositories(tx, [event.repository.id], now)
+            outbox.drop_of_repository(tx, event.repository.id, "the repository was deleted", now)
+            return "deleted"
+        installations.rename_repository(tx, event.repository, event.installation_id)
+        return f"follows: {event.repository.full_name}"
+
+    def _member(
+        self, tx: Tx, event: MemberEvent, row: Stimulus, now: datetime
+    ) -> tuple[str, Ring]:
+        if event.repository is None or event.member is None:
+            return "ignored: names nobody", []
+        people.forget_role(tx, event.repository.id, event.member.id)
+        rings: Ring = []
+        for number in cases.open_numbers(tx, event.repository.id, event.member.id):
+            where = Address(
+                installation_id=event.installation_id,
+                repository_id=event.repository.id,
+                pull_number=number,
+            )
+            made = inbox.again(
+                tx, key=f"member:{row.id}:{number}", address=where, reason="member", now=now
+            )
+            rings += [("triage", made)] if made is not None else []
+        return "permission is read anew", rings
+
+    def _merge_group(
+        self, tx: Tx, event: MergeGroupEvent, now: datetime
+    ) -> tuple[str, Ring]:
+        """A merge queue that requires our check run waits for it: it never waits in vain."""
+        standing = installations.standing(tx, event.repository.id) if event.repository else None
+        if event.action != "checks_requested" or standing is None or standing.gone:
+            return "noted", []
+        if standing.recorded or standing.policy.mode < Mode.LABEL:
+            return "noted: observe mode writes nothing", []
+        made = outbox.add_loose(
+            tx,
+            key=f"queue:{standing.repository.id}:{event.merge_group.head_sha}",
+            repository=standing.repository,
+            effect=render.check_run_for_queue(event.merge_group.head_sha),
+            sha=event.merge_group.head_sha,
+            now=now,
+        )
+        return "answered", [("perform", made)] if made is not None else []
+
+    def _check_run(
+        self, tx: Tx, event: CheckRunEvent, row: Stimulus
+    ) -> tuple[str, Ring]:
+        """GitHub names no pull request for a fork's check run; our own key on it does."""
+        found = cases.of_check_run(tx, event.check_run.id, event.check_run.external_id)
+        if found is None or event.repository is None or found[0] != event.repository.id:
+            return "noted: not a check run of ours", []
+        inbox.readdress(tx, row.id, found[1])
+        return "", [("triage", row.id)]

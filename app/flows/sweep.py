@@ -1,0 +1,50 @@
+"""What keeps the promise that nothing is lost: finds committed rows that nobody works on."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from app.core.ports import Doorbell
+from app.db import inbox, installations, outbox, people, sessions
+from app.db.engine import Database
+
+# A payload is needed to decide and to look into a fault; after a week it is only weight.
+KEEP_PAYLOADS = timedelta(days=7)
+RECONCILE_EVERY = timedelta(hours=24)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Rings for what waits unheard; forgets what is old."""
+
+    database: Database
+    doorbell: Doorbell
+    clock: Callable[[], datetime]
+
+    def ring(self) -> int:
+        """Wakes workers up for rows whose bell was lost or whose time has come; answers how many."""
+        now = self.clock()
+        with self.database.begin() as tx:
+            waiting = inbox.to_ring(tx, now)
+            acts = outbox.to_ring(tx, now)
+        for inbox_id in waiting:
+            self.doorbell.ring("triage", inbox_id)
+        for effect_id in acts:
+            self.doorbell.ring("perform", effect_id)
+        return len(waiting) + len(acts)
+
+    def reconcile(self) -> int:
+        """Wakes workers up for installations whose open pull requests are due to be compared."""
+        with self.database.begin() as tx:
+            due = installations.reconcile_due(tx, self.clock() - RECONCILE_EVERY)
+        for installation_id in due:
+            self.doorbell.ring("reconcile", installation_id)
+        return len(due)
+
+    def forget(self) -> int:
+        """Drops payloads, permissions and sessions that are past their time."""
+        now = self.clock()
+        with self.database.begin() as tx:
+            people.forget_old_roles(tx, now)
+            sessions.forget_expired(tx, now)
+            return inbox.forget_payloads(tx, now - KEEP_PAYLOADS)

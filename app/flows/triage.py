@@ -1,0 +1,224 @@
+"""One pull request, from what waits in the inbox to a stored decision and its effects."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.core.cases import Case, Decision, decide
+from app.core.errors import Rejected, RetryLater
+from app.core.events import Address, CommentEvent, Event, PullRequestEvent, Unread
+from app.core.features import read_signals
+from app.core.policy import Mode, Policy
+from app.core.ports import AppApi, Doorbell, Reader
+from app.core.scoring import Scorer
+from app.db import cases, inbox, installations, outbox, people
+from app.db.engine import Database, Tx
+from app.db.inbox import Stimulus
+from app.db.installations import Standing
+from app.flows.evidence import Evidence, Roles, event_of, facts_of, gather
+from app.flows.policy import refresh_policy
+from app.flows.standing import Housekeeping, learn
+
+Batch = Sequence[tuple[Stimulus, Event]]
+
+
+@dataclass(frozen=True)
+class Triage:
+    """What deciding needs of the world. `app_login` is our App's own login, `…[bot]`."""
+
+    database: Database
+    reader: Reader
+    app: AppApi
+    scorer: Scorer
+    doorbell: Doorbell
+    parse_policy: Callable[[str], Policy]
+    app_login: Callable[[], str | None]
+    clock: Callable[[], datetime]
+
+    def run(self, inbox_id: int) -> None:
+        """Handles the row, and with it all that waits for the same pull request.
+
+        A failure leaves the rows in the inbox with the reason and a later due time.
+        """
+        with self.database.begin() as tx:
+            pull = inbox.pull_of(tx, inbox_id)
+        if pull is None:
+            Housekeeping(
+                self.database, self.reader, self.app, self.doorbell, self.parse_policy, self.clock
+            ).run(inbox_id)
+            return
+        with self.database.pull_lock(*pull) as mine:
+            if mine:
+                self._pull(*pull)
+
+    def _pull(self, repository_id: int, number: int) -> None:
+        now = self.clock()
+        with self.database.begin() as tx:
+            rows = inbox.pending_of_pull(tx, repository_id, number, now)
+        if not rows:
+            return
+        try:
+            self._batch([(row, event_of(row)) for row in rows], repository_id, number)
+        except (RetryLater, Rejected) as error:
+            # Also a refusal is no finding: the installation's rights may just have changed.
+            after = error.after if isinstance(error, RetryLater) else None
+            with self.database.begin() as tx:
+                inbox.put_off(tx, rows, error.reason, self.clock(), after)
+
+    def _batch(self, events: Batch, repository_id: int, number: int) -> None:
+        standing = self._standing(events, repository_id)
+        ids = [row.id for row, _ in events]
+        if standing is None or standing.gone or standing.suspended:
+            reason = "unknown repository" if standing is None else standing.gone or "suspended"
+            self._handled(ids, f"left: {reason}")
+            return
+        now = max(row.received_at for row, _ in events) if standing.recorded else self.clock()
+        kept = self._see(events, repository_id)
+        row = self._case(standing, number)
+        if row is None:
+            self._handled(ids, "left: the pull request is not known")
+            return
+        roles = Roles(self.database, self.reader, standing, now)
+        evidence = gather(events, row, kept, standing.policy.label, roles)
+        with self.database.begin() as tx:
+            self._note(tx, events, row)
+            people.add_hands(tx, row.case.id, evidence.hands)
+        if not evidence.material:
+            self._handled(ids, _why_nothing(events))
+            return
+        decision = self._decide(standing, number, evidence, roles)
+        self._store(standing, number, decision, ids, now)
+
+    def _standing(self, events: Batch, repository_id: int) -> Standing | None:
+        """The repository's standing, asked for where a delivery comes before its installation."""
+        with self.database.begin() as tx:
+            standing = installations.standing(tx, repository_id)
+        first = next((e for _, e in events if e.installation_id and e.repository), None)
+        if standing is None and first is not None:
+            learn(self.database, self.app, first, self.clock())
+            with self.database.begin() as tx:
+                standing = installations.standing(tx, repository_id)
+        if standing and not standing.policy_read and not standing.recorded and not standing.gone:
+            refresh_policy(
+                self.database, self.reader, self.parse_policy, standing.repository, self.clock()
+            )
+            with self.database.begin() as tx:
+                standing = installations.standing(tx, repository_id)
+        return standing
+
+    def _see(self, events: Batch, repository_id: int) -> set[int]:
+        """Keeps each newer state of the pull request; answers which rows brought one."""
+        kept: set[int] = set()
+        with self.database.begin() as tx:
+            for row, event in events:
+                if isinstance(event, PullRequestEvent):
+                    rank = 0 if event.action == "opened" else 1
+                    if cases.see(tx, repository_id, event.pull_request, rank):
+                        kept.add(row.id)
+        return kept
+
+    def _case(self, standing: Standing, number: int) -> cases.Row | None:
+        """The case; a comment may come before we ever saw its pull request."""
+        with self.database.begin() as tx:
+            row = cases.get(tx, standing.repository.id, number)
+        if row is not None or standing.recorded:
+            return row
+        pull = self.reader.pull(standing.repository, number)
+        with self.database.begin() as tx:
+            cases.see(tx, standing.repository.id, pull, 0)
+            return cases.get(tx, standing.repository.id, number)
+
+    def _note(self, tx: Tx, events: Batch, row: cases.Row) -> None:
+        """Keeps what later decisions read: who wrote when, and what our own App did."""
+        case_id, author = row.case.id, row.pull.user
+        for stimulus, event in events:
+            if isinstance(event, CommentEvent) and event.action in {"created", "submitted"}:
+                user = event.comment.user
+                if user is not None and not user.is_app:
+                    by_author = author is not None and author.id == user.id
+                    cases.wrote(tx, case_id, by_author=by_author, at=stimulus.received_at)
+            elif isinstance(event, PullRequestEvent) and event.action == "reopened":
+                cases.closed_by_us(tx, case_id, None)
+            elif isinstance(event, PullRequestEvent) and event.action == "closed":
+                sender = event.sender
+                if sender and sender.is_app and sender.login == self.app_login():
+                    cases.closed_by_us(tx, case_id, event.pull_request.updated_at)
+
+    def _decide(
+        self, standing: Standing, number: int, evidence: Evidence, roles: Roles
+    ) -> tuple[Case, Decision | None]:
+        policy = standing.policy
+        if standing.recorded:
+            policy = policy.model_copy(update={"mode": min(policy.mode, Mode.OBSERVE)})
+        with self.database.begin() as tx:
+            row = cases.get(tx, standing.repository.id, number)
+        if row is None:
+            raise RetryLater("the case vanished while it was decided")
+        facts = facts_of(self.database, row, evidence, roles, policy.rules.burst.minutes)
+        score = self.scorer.score(read_signals(facts))
+        decision = decide(
+            row.case, facts, score, policy, standing.policy_sha, roles.now, force=evidence.force
+        )
+        return row.case, decision
+
+    def _store(
+        self,
+        standing: Standing,
+        number: int,
+        decided: tuple[Case, Decision | None],
+        ids: Sequence[int],
+        now: datetime,
+    ) -> None:
+        """One transaction: the decision, its effects, the handled rows, and who else to look at."""
+        case, decision = decided
+        if decision is None:
+            self._handled(ids, "nothing that matters changed")
+            return
+        with self.database.begin() as tx:
+            cases.save(tx, case, decision)
+            effects = outbox.add_all(
+                tx,
+                case_id=case.id,
+                number=number,
+                repository=standing.repository,
+                decision=decision,
+                now=now,
+            )
+            others = self._others(tx, standing, case, decision, now)
+            inbox.handled(tx, ids, f"decided: {decision.state.value}", self.clock())
+        if effects:
+            self.doorbell.ring("perform", effects[0])
+        for other in others:
+            self.doorbell.ring("triage", other)
+
+    def _others(
+        self, tx: Tx, standing: Standing, case: Case, decision: Decision, now: datetime
+    ) -> list[int]:
+        """Earlier pull requests of a burst that were decided before it was one."""
+        if not any(f.rule == "burst" for f in decision.findings):
+            return []
+        repository = standing.repository
+        asked: list[int] = []
+        for number, version in cases.without_burst(tx, case.id, standing.policy.rules.burst.minutes):
+            where = Address(
+                installation_id=repository.installation_id,
+                repository_id=repository.id,
+                pull_number=number,
+            )
+            key = f"burst:{repository.id}:{number}:{version}"
+            made = inbox.again(tx, key=key, address=where, reason="burst", now=now)
+            asked += [made] if made is not None else []
+        return asked
+
+    def _handled(self, ids: Sequence[int], outcome: str) -> None:
+        with self.database.begin() as tx:
+            inbox.handled(tx, ids, outcome, self.clock())
+
+
+def _why_nothing(events: Batch) -> str:
+    last = events[-1][1]
+    if isinstance(last, Unread):
+        return f"ignored: {last.problem}"
+    if isinstance(last, PullRequestEvent):
+        return "older than the state already known"
+    return "noted"

