@@ -6,7 +6,9 @@ DELIVERIES = Counter(
     "pulsegate_deliveries_total", "Webhook deliveries by event and outcome", ("event", "outcome")
 )
 BELLS_LOST = Counter(
-    "pulsegate_bells_lost_total", "Times no worker could be woken up; the sweep finds the row", ("task",)
+    "pulsegate_bells_lost_total",
+    "Times no worker could be woken up; the sweep finds the row",
+    ("task",),
 )
 REQUESTS = Histogram(
     "pulsegate_request_seconds",

@@ -29,7 +29,9 @@ class Vault:
     """Encryption at rest. `keys` are newest first, at least one."""
 
     def __init__(self, keys: Sequence[str]) -> None:
-        self._fernet = MultiFernet([Fernet(urlsafe_b64encode(derive(k, "encryption"))) for k in keys])
+        self._fernet = MultiFernet(
+            [Fernet(urlsafe_b64encode(derive(k, "encryption"))) for k in keys]
+        )
 
     def seal(self, plain: bytes) -> bytes:
         """The bytes as only we can read them."""
@@ -67,7 +69,7 @@ class Signer:
         """What was signed at most `max_age` seconds ago, or None."""
         try:
             value: Any = self._serializer.loads(text, max_age=max_age)
-        except BadData:
+        except (BadData, ValueError):  # a text that no header carries is a ValueError
             return None
         return value if isinstance(value, dict) else None
 

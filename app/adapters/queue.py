@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlencode
 import redis
 import structlog
 from celery import Celery
-from kombu import Queue
+from kombu.entity import Queue
 
 from app.core.errors import RetryLater
 from app.core.ports import Task
@@ -36,7 +36,7 @@ def task_name(task: Task) -> str:
 
 
 def broker_url(redis_url: str) -> str:
-    """A Redis address as Celery wants it: `unix://PATH?db=0` is `redis+socket://PATH?virtual_host=0`."""
+    """A Redis address as Celery wants it: only that of a Unix socket is written differently."""
     scheme, _, rest = redis_url.partition("://")
     if scheme != "unix":
         return redis_url
@@ -72,7 +72,7 @@ def make_celery(redis_url: str) -> Celery:
         task_reject_on_worker_lost=True,
         worker_prefetch_multiplier=1,
         task_time_limit=_TASK_SECONDS,
-        task_queues=[Queue(name) for name in QUEUES.values()],
+        task_queues=[Queue(name) for name in QUEUES.values()],  # type: ignore[no-untyped-call]
         task_default_queue=QUEUES["triage"],
         task_routes={task_name(t): {"queue": q} for t, q in QUEUES.items()},
         task_create_missing_queues=False,
@@ -99,7 +99,7 @@ def make_celery(redis_url: str) -> Celery:
 
 
 class CeleryDoorbell:
-    """Wakes a worker over the broker; see `app.core.ports.Doorbell`. May be used by many threads."""
+    """Wakes a worker over the broker; see `app.core.ports.Doorbell`. Thread-safe."""
 
     def __init__(self, redis_url: str, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._celery = make_celery(redis_url)
@@ -137,7 +137,7 @@ class CeleryDoorbell:
 
 
 class Broker:
-    """The broker as others than Celery use it: for a look whether it lives, and for short-lived values."""
+    """The broker for others than Celery: whether it lives, and values that live for minutes."""
 
     def __init__(self, redis_url: str) -> None:
         self.client: Any = redis.Redis.from_url(

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, or_, select, update
+from sqlalchemy import ColumnElement, delete, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.events import Account
@@ -79,7 +79,7 @@ def end(tx: Tx, account_id: int, id_hash: str, now: datetime) -> bool:
     return changed.rowcount == 1
 
 
-def forget_ended(tx: Tx, now: datetime) -> None:
+def forget_expired(tx: Tx, now: datetime) -> None:
     """Deletes the rows of sessions that ended a day ago or more."""
     before = now - _KEPT
     tx.execute(
@@ -93,7 +93,7 @@ def forget_ended(tx: Tx, now: datetime) -> None:
     )
 
 
-def _alive(now: datetime) -> tuple[object, ...]:
+def _alive(now: datetime) -> tuple[ColumnElement[bool], ...]:
     return (
         sessions.c.revoked_at.is_(None),
         sessions.c.expires_at > now,

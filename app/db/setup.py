@@ -13,7 +13,7 @@ _ONLY = 1
 
 
 class Setup(Fact):
-    """How far `/setup` got. `sealed` is what the vault made of the credentials, None before that."""
+    """How far `/setup` got. `sealed`: the credentials as the vault keeps them."""
 
     nonce: str
     sealed: bytes | None
