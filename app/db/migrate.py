@@ -49,3 +49,16 @@ def current(database_url: str) -> str | None:
 def head() -> str | None:
     """The revision that this code wants."""
     return ScriptDirectory.from_config(config("postgresql+psycopg://")).get_current_head()
+
+
+def fits(revision: str | None) -> bool:
+    """Whether this code can work on a schema at that revision.
+
+    One that the code does not know is newer: during a deploy the old processes work on, since
+    nothing is dropped before the release after.
+    """
+    if revision is None:
+        return False
+    script = ScriptDirectory.from_config(config("postgresql+psycopg://"))
+    older = {known.revision for known in script.walk_revisions()} - {script.get_current_head()}
+    return revision not in older

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.facts import Hand, Role
@@ -24,6 +24,26 @@ def role(tx: Tx, repository_id: int, account_id: int, now: datetime) -> Role | N
         )
     ).scalar_one_or_none()
     return None if value is None else Role(value)
+
+
+def roles(
+    tx: Tx, account_id: int, repository_ids: Sequence[int], now: datetime
+) -> dict[int, Role]:
+    """The permissions of one account read in the last minutes, by repository."""
+    rows = select(permissions.c.repository_id, permissions.c.role).where(
+        permissions.c.repository_id.in_(repository_ids),
+        permissions.c.account_id == account_id,
+        permissions.c.read_at > now - FRESH,
+    )
+    return {repository: Role(found) for repository, found in tx.execute(rows).all()}
+
+
+def asked_lately(tx: Tx, account_id: int, now: datetime) -> int:
+    """On how many repositories an account's permission was read in the last minutes."""
+    rows = select(func.count()).where(
+        permissions.c.account_id == account_id, permissions.c.read_at > now - FRESH
+    )
+    return int(tx.execute(rows).scalar_one())
 
 
 def keep_role(tx: Tx, repository_id: int, account_id: int, found: Role, now: datetime) -> None:

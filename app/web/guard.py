@@ -1,0 +1,159 @@
+"""Before and around every request: host, forged requests, headers, and how long it took."""
+
+import time
+from dataclasses import dataclass
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.metrics import REQUESTS
+
+_SAFE = {"GET", "HEAD", "OPTIONS"}
+# Asked by machines under whatever name they know us by; nothing there depends on the name.
+_ANY_HOST = {"/healthz", "/readyz", "/metrics"}
+_YEAR = 365 * 24 * 3600
+CONTENT_SECURITY = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action {form}; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where the service is reached, from PUBLIC_URL."""
+
+    scheme: str
+    netloc: str
+    host: str
+
+    @classmethod
+    def of(cls, public_url: str) -> "Site":
+        """The parts of the address that matter."""
+        split = urlsplit(public_url)
+        return cls(split.scheme, split.netloc.lower(), (split.hostname or "").lower())
+
+    @property
+    def secure(self) -> bool:
+        """Whether browsers come by https."""
+        return self.scheme == "https"
+
+    @property
+    def loopback(self) -> bool:
+        """Whether nobody but this machine can come."""
+        return is_loopback(self.host)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host name or address is this machine's own."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def named_host(headers: Headers) -> str:
+    """The name in the Host header without port; empty where it is none."""
+    try:
+        return (urlsplit(f"//{headers.get('host', '')}").hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def is_local(scope: Scope) -> bool:
+    """Whether a browser on this machine asked for this machine by its own name.
+
+    The name counts as well: a page elsewhere can point its own name at 127.0.0.1 (DNS rebinding).
+    """
+    client = scope.get("client")
+    return (
+        client is not None
+        and is_loopback(client[0])
+        and is_loopback(named_host(Headers(scope=scope)))
+    )
+
+
+class Guard:
+    """Wraps the whole application, so that its error pages pass here as well."""
+
+    def __init__(self, app: ASGIApp, site: Site) -> None:
+        self._app = app
+        self._site = site
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started, status = time.perf_counter(), 500
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                self._harden(scope["path"], MutableHeaders(scope=message))
+            await send(message)
+
+        refused = self._refused(scope)
+        try:
+            await (refused or self._app)(scope, receive, answer)
+        finally:
+            route = getattr(scope.get("route"), "path", "other")
+            method = scope["method"] if scope["method"] in {*_SAFE, "POST"} else "other"
+            REQUESTS.labels(method, route, str(status)).observe(time.perf_counter() - started)
+
+    def _refused(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        if not self._host_fits(scope, headers):
+            return PlainTextResponse(
+                f"This server is {self._site.scheme}://{self._site.netloc} and answers to no "
+                "other name. Its operator sets the name with PUBLIC_URL.",
+                421,
+            )
+        if scope["method"] not in _SAFE and not scope["path"].startswith("/webhooks/"):
+            return self._forged(scope, headers)
+        return None
+
+    def _host_fits(self, scope: Scope, headers: Headers) -> bool:
+        if self._site.loopback or scope["path"] in _ANY_HOST:
+            return True
+        return named_host(headers) == self._site.host or is_local(scope)
+
+    def _forged(self, scope: Scope, headers: Headers) -> Response | None:
+        """Refuses what another site makes a visitor's browser send."""
+        origin = headers.get("origin")
+        own = {
+            f"{self._site.scheme}://{self._site.netloc}",
+            f"{scope['scheme']}://{headers.get('host', '').lower()}",
+        }
+        said = headers.get("sec-fetch-site")
+        if said is not None:
+            fine = said in {"same-origin", "none"}
+        elif origin is not None:
+            fine = origin.lower() in own
+        else:
+            # No browser; where it brings a cookie all the same, we cannot tell.
+            fine = "cookie" not in headers
+        if fine:
+            return None
+        return PlainTextResponse(
+            "This request came from another site and was not carried out. "
+            "Open the page on this server and try again there.",
+            403,
+        )
+
+    def _harden(self, path: str, headers: MutableHeaders) -> None:
+        static = path.startswith("/static/")
+        headers.setdefault("content-security-policy", CONTENT_SECURITY.format(form="'self'"))
+        headers.setdefault("referrer-policy", "same-origin")
+        headers.setdefault("cache-control", "public, max-age=86400" if static else "no-store")
+        headers["x-content-type-options"] = "nosniff"
+        headers["x-frame-options"] = "DENY"
+        headers["cross-origin-opener-policy"] = "same-origin"
+        headers["permissions-policy"] = "camera=(), geolocation=(), microphone=()"
+        if self._site.secure:
+            headers["strict-transport-security"] = f"max-age={_YEAR}"

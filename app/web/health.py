@@ -1,0 +1,100 @@
+"""For machines that look after this one: does it live, can it work, how does it do."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Response
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+
+from app.core.errors import RetryLater
+from app.db import inbox, migrate, outbox, reports
+from app.web.parts import parts
+from app.wiring.web import WebParts
+
+router = APIRouter()
+Parts = Annotated[WebParts, Depends(parts)]
+
+
+@router.get("/healthz")
+def healthz() -> dict[str, str]:
+    """That the process lives, whatever it lacks."""
+    return {"status": "ok"}
+
+
+@router.get("/readyz")
+def readyz(response: Response, parts: Parts) -> dict[str, Any]:
+    """Whether all that this process needs answers, each named."""
+    checks = {"database": _database(parts), "broker": _broker(parts)}
+    ready = all(word == "ok" for word in checks.values())
+    response.status_code = 200 if ready else 503
+    return {"status": "ok" if ready else "not ready", **checks}
+
+
+def _database(parts: WebParts) -> str:
+    try:
+        with parts.base.database.begin() as tx:
+            revision = reports.schema_revision(tx)
+    except RetryLater as error:
+        return error.reason
+    if not migrate.fits(revision):
+        return f"the schema is at {revision or 'nothing'}; run: pulsegate db upgrade"
+    return "ok"
+
+
+def _broker(parts: WebParts) -> str:
+    try:
+        parts.base.broker.ping()
+    except RetryLater as error:
+        return error.reason
+    return "ok"
+
+
+@router.get("/metrics")
+def metrics(parts: Parts) -> Response:
+    """Prometheus' text: what this process counted, and the service's gauges from SQL."""
+    gauges = CollectorRegistry()
+    gauges.register(Gauges(parts))
+    text = generate_latest(REGISTRY) + generate_latest(gauges)
+    return Response(text, media_type=CONTENT_TYPE_LATEST)
+
+
+class Gauges(Collector):
+    """What waits, as SQL says; the same from every process. Absent while the database is."""
+
+    def __init__(self, parts: WebParts) -> None:
+        self._parts = parts
+
+    def describe(self) -> Iterator[Metric]:
+        """Nothing: registering must not ask the database."""
+        yield from ()
+
+    def collect(self) -> Iterator[Metric]:
+        """Asks the database once."""
+        up = GaugeMetricFamily("pulsegate_database_up", "Whether the database answers")
+        try:
+            with self._parts.base.database.begin() as tx:
+                waiting = inbox.counts(tx)
+                oldest = inbox.oldest_pending_seconds(tx, self._parts.clock())
+                effects = outbox.counts(tx)
+        except RetryLater:
+            up.add_metric([], 0)
+            yield up
+            return
+        up.add_metric([], 1)
+        yield up
+        yield _gauge("pulsegate_inbox_pending", "Stimuli that wait", waiting["pending"])
+        yield _gauge("pulsegate_inbox_troubled", "Of these, tried in vain", waiting["troubled"])
+        yield _gauge("pulsegate_inbox_oldest_seconds", "Age of the oldest that is due", oldest)
+        states = GaugeMetricFamily("pulsegate_outbox", "Effects by state", labels=["state"])
+        for state in ("pending", "doing", "failed"):
+            states.add_metric([state], effects.get(state, 0))
+        yield states
+
+
+def _gauge(name: str, text: str, value: float) -> Metric:
+    made = GaugeMetricFamily(name, text)
+    made.add_metric([], value)
+    return made

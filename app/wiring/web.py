@@ -1,0 +1,50 @@
+"""The parts of the web process. It loads no model and starts no worker."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from app.adapters.queue import CeleryDoorbell
+from app.core.ports import Doorbell
+from app.flows.access import Access
+from app.settings import Settings
+from app.wiring.base import Base
+
+# Requests in work at once, each of which may hold a connection to the database.
+THREADS = 24
+
+
+@dataclass(frozen=True)
+class WebParts:
+    """What the endpoints use. `clock` gives the time in UTC."""
+
+    base: Base
+    doorbell: Doorbell
+    access: Access
+    clock: Callable[[], datetime]
+
+    @property
+    def settings(self) -> Settings:
+        """The settings."""
+        return self.base.settings
+
+    def close(self) -> None:
+        """Closes every connection."""
+        self.access.close()
+        self.base.close()
+
+
+def build(settings: Settings) -> WebParts:
+    """All parts of one web process."""
+    # As many connections as threads (half of them kept), so that none waits for one.
+    base = Base(settings, pool_size=THREADS // 2)
+    return WebParts(
+        base=base,
+        doorbell=CeleryDoorbell(base.redis_url),
+        access=Access(base.database, base.reader(), _now),
+        clock=_now,
+    )
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
