@@ -25,5 +25,7 @@ def test_base_install_is_enough_for(root, module):
         " 'pydantic_settings', 'psutil', 'sklearn', 'jinja2'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
+    )
     assert done.stdout == "[]\n"
