@@ -103,7 +103,7 @@ def configure(level: str, style: str, stream: TextIO | None = None) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
-    for chatty in ("httpx", "httpcore", "hishel", "kombu", "amqp", "alembic.runtime.plugins"):
+    for chatty in ("httpx", "httpcore", "hishel", "kombu", "amqp", "alembic"):
         logging.getLogger(chatty).setLevel(max(logging.WARNING, root.level))
     structlog.configure(
         processors=[

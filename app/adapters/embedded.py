@@ -71,15 +71,24 @@ class _Server:
 class EmbeddedServers:
     """Both servers of one state folder. Not thread-safe; `start` and `poll` in the main thread.
 
-    `durable=False` is for tests: a power cut may then damage the data (a killed process may not).
+    `postgres` and `valkey` say which of them are wanted. `durable=False` is for tests: a power cut
+    may then damage the data (a killed process may not).
     """
 
-    def __init__(self, state_dir: Path, *, durable: bool = True) -> None:
+    def __init__(
+        self,
+        state_dir: Path,
+        *,
+        postgres: bool = True,
+        valkey: bool = True,
+        durable: bool = True,
+    ) -> None:
         self.folder = StateFolder(state_dir)
         self._durable = durable
         logs = self.folder.logs
         self._postgres = _Server("PostgreSQL", logs / "postgresql.log", self._start_postgres)
         self._valkey = _Server("Valkey", logs / "valkey.log", self._start_valkey)
+        self._wanted = [self._postgres] * postgres + [self._valkey] * valkey
 
     @property
     def database_url(self) -> str:
@@ -100,16 +109,16 @@ class EmbeddedServers:
     @property
     def pids(self) -> dict[str, int]:
         """The processes of the servers that live, by name; for those who look or kill."""
-        servers = (self._postgres, self._valkey)
-        return {s.name: s.process.pid for s in servers if s.process and not s.dead}
+        return {s.name: s.process.pid for s in self._wanted if s.process and not s.dead}
 
     @property
     def _valkey_socket(self) -> Path:
         return self.folder.sockets / "valkey.sock"
 
     def running(self) -> bool:
-        """Whether both answer now, whoever started them."""
-        return self._postgres_answers() and self._valkey_answers()
+        """Whether all that are wanted answer now, whoever started them."""
+        answers = {"PostgreSQL": self._postgres_answers, "Valkey": self._valkey_answers}
+        return all(answers[server.name]() for server in self._wanted)
 
     def start(self) -> None:
         """Start both and wait until they answer. UserError if the folder does not allow it."""
@@ -121,7 +130,8 @@ class EmbeddedServers:
                 hint="stop it first, or set another STATE_DIR",
             )
         try:
-            self._initialise()
+            if self._postgres in self._wanted:
+                self._initialise()
             self._wait()
         except BaseException:
             self.stop()
@@ -133,7 +143,7 @@ class EmbeddedServers:
         A new PostgreSQL gives up while the killed one's children still hold its shared memory;
         the next call then tries again.
         """
-        return [s.name for s in (self._postgres, self._valkey) if s.restart_if_dead()]
+        return [s.name for s in self._wanted if s.restart_if_dead()]
 
     def stop(self) -> None:
         """Stop both in an orderly way and let go of the state folder. May be called twice."""
@@ -153,7 +163,7 @@ class EmbeddedServers:
             if self.running():
                 return
             waited = time.monotonic() - begin
-            for server in (self._postgres, self._valkey):
+            for server in self._wanted:
                 limit = _START_SECONDS / 4 if server.dead else _RECOVERY_SECONDS
                 if waited > limit:
                     raise UserError(
@@ -266,9 +276,11 @@ class EmbeddedServers:
 
 
 @contextmanager
-def ensure(state_dir: Path) -> Iterator[EmbeddedServers]:
+def ensure(
+    state_dir: Path, *, postgres: bool = True, valkey: bool = True
+) -> Iterator[EmbeddedServers]:
     """The servers of a state folder: another Pulsegate's, or our own for the block."""
-    servers = EmbeddedServers(state_dir)
+    servers = EmbeddedServers(state_dir, postgres=postgres, valkey=valkey)
     deadline = time.monotonic() + _START_SECONDS
     while True:
         try:

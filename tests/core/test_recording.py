@@ -23,7 +23,9 @@ LINE = {"at": "2026-11-16T09:00:00Z", "event": "pull_request", "guid": "g-1", "p
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 # JSON that comes close to what is expected, so that the later checks are reached too.
@@ -32,9 +34,11 @@ near = st.fixed_dictionaries(
     optional={
         "recording": st.just(1) | json_values,
         "note": st.text(max_size=5) | json_values,
-        "roles": st.dictionaries(st.text(max_size=3), st.sampled_from(["write", "x"])) | json_values,
+        "roles": st.dictionaries(st.text(max_size=3), st.sampled_from(["write", "x"]))
+        | json_values,
         "policies": json_values,
-        "at": st.sampled_from(["2026-01-01T00:00:00", "0001-01-01T00:00:00+23:59", ""]) | json_values,
+        "at": st.sampled_from(["2026-01-01T00:00:00", "0001-01-01T00:00:00+23:59", ""])
+        | json_values,
         "event": st.sampled_from(["pull_request", "push", "\u202e", ""]) | json_values,
         "guid": st.text(max_size=5) | json_values,
         "payload": st.dictionaries(
@@ -54,7 +58,12 @@ def everything(lines: list[Any]) -> list[RecordedDelivery]:
     return list(read(lines)[1])
 
 
-@given(st.lists((near | json_values).map(json.dumps) | st.text(max_size=30) | st.binary(max_size=30), max_size=4))
+@given(
+    st.lists(
+        (near | json_values).map(json.dumps) | st.text(max_size=30) | st.binary(max_size=30),
+        max_size=4,
+    )
+)
 def test_any_line_gives_a_delivery_or_a_user_error(lines: list[str | bytes]) -> None:
     try:
         header, deliveries = read(lines)
@@ -72,13 +81,21 @@ def test_any_line_gives_a_delivery_or_a_user_error(lines: list[str | bytes]) -> 
 
 
 def test_header_and_deliveries_are_read() -> None:
-    head = {"recording": 1, "note": "a day", "roles": {"7": "maintain"}, "policies": {"a/b": "version: 1"}}
+    head = {
+        "recording": 1,
+        "note": "a day",
+        "roles": {"7": "maintain"},
+        "policies": {"a/b": "version: 1"},
+    }
     header, deliveries = read(["\ufeff" + json.dumps(head), "\n", *dump(LINE)])
     assert header.roles == {7: Role.MAINTAIN}
     assert header.policies == {"a/b": "version: 1"}
     assert list(deliveries) == [
         RecordedDelivery(
-            at=datetime(2026, 11, 16, 9, tzinfo=UTC), event="pull_request", guid="g-1", payload={"a": 1}
+            at=datetime(2026, 11, 16, 9, tzinfo=UTC),
+            event="pull_request",
+            guid="g-1",
+            payload={"a": 1},
         )
     ]
 
@@ -138,7 +155,11 @@ def test_digest_and_own_time_stand_in_for_what_is_missing() -> None:
     example = {"event": "issue_comment", "file": "x.json", "action": "created"}
     payload = {"comment": {"created_at": "2019-05-15T15:20:21+02:00"}}
     one, same, other = everything(
-        dump({**example, "payload": payload}, {**example, "payload": payload}, {**example, "payload": {}})
+        dump(
+            {**example, "payload": payload},
+            {**example, "payload": payload},
+            {**example, "payload": {}},
+        )
     )
     assert one.at == datetime(2019, 5, 15, 13, 20, 21, tzinfo=UTC)
     assert len(one.guid) == 32
@@ -170,7 +191,9 @@ def test_as_recorded_negates_what_names_a_live_place_and_nothing_else() -> None:
     assert as_recorded(found) == found
 
 
-@given(st.dictionaries(st.sampled_from(["repository", "installation", "repositories"]), json_values))
+@given(
+    st.dictionaries(st.sampled_from(["repository", "installation", "repositories"]), json_values)
+)
 def test_as_recorded_takes_any_payload_and_leaves_no_positive_id(payload: dict[str, Any]) -> None:
     found = as_recorded(payload)
     assert isinstance(found["installation"]["id"], int)

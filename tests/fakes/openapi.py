@@ -165,9 +165,7 @@ class Description:
         for name in sorted(set(query) - known):
             yield f"{operation.method} {operation.template} knows no query parameter {name}"
 
-    def answer(
-        self, method: str, path: str, status: int, media: str, body: bytes
-    ) -> Iterator[str]:
+    def answer(self, method: str, path: str, status: int, media: str, body: bytes) -> Iterator[str]:
         """What is wrong with an answer. Refusals that GitHub does not list must look like one."""
         found = self.operation(method, path)
         if found is None:
@@ -181,9 +179,7 @@ class Description:
             elif status != 304:
                 yield from self._refusal(about, body)
             return
-        spec, where = self._resolve(
-            responses[str(status)], f"{operation.where}/responses/{status}"
-        )
+        spec, where = self._resolve(responses[str(status)], f"{operation.where}/responses/{status}")
         content = spec.get("content") or {}
         if not media.startswith("application/json"):
             if content and status < 300 and "raw" not in media:

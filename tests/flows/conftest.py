@@ -99,9 +99,11 @@ class Gate:
         """Carries out every ring, and what those ring for."""
         while self.bell.rings:
             task, id_ = self.bell.rings.popleft()
-            {"triage": self.triage.run, "perform": self.perform.run, "reconcile": self.reconcile.run}[
-                task
-            ](id_)
+            {
+                "triage": self.triage.run,
+                "perform": self.perform.run,
+                "reconcile": self.reconcile.run,
+            }[task](id_)
 
     def settle(self) -> None:
         """Deliveries and work until nothing comes any more, our own echoes included."""
@@ -159,12 +161,14 @@ def gate(github: GitHub, engine: "Engine", database_url: str) -> Iterator[Gate]:
         slug=app.slug,
     )
     connections = Connections(
-        credentials, TokenStore(None, seal=str, unseal=str), api_url=github.api_url, timeout=1, sleep=lambda _: None
+        credentials,
+        TokenStore(None, seal=str, unseal=str),
+        api_url=github.api_url,
+        timeout=1,
+        sleep=lambda _: None,
     )
     reader = GitHubReader(connections.installation)
-    writer = GitHubWriter(
-        connections.installation, app_id=app.id, bot_login=credentials.bot_login
-    )
+    writer = GitHubWriter(connections.installation, app_id=app.id, bot_login=credentials.bot_login)
     api = GitHubAppApi(connections)
     bell, clock = Bell(), Clock()
     made = Gate(
@@ -183,19 +187,17 @@ def gate(github: GitHub, engine: "Engine", database_url: str) -> Iterator[Gate]:
             clock=clock,
         ),
         perform=Perform(
-            database=database, reader=reader, writer=writer, clock=clock, lease=timedelta(seconds=30)
+            database=database,
+            reader=reader,
+            writer=writer,
+            clock=clock,
+            lease=timedelta(seconds=30),
         ),
         sweep=Sweep(database=database, doorbell=bell, clock=clock),
-        redeliver=Redeliver(
-            database=database, app=api, target=lambda: str(app.id), clock=clock
-        ),
-        reconcile=Reconcile(
-            database=database, reader=reader, app=api, doorbell=bell, clock=clock
-        ),
+        redeliver=Redeliver(database=database, app=api, target=lambda: str(app.id), clock=clock),
+        reconcile=Reconcile(database=database, reader=reader, app=api, doorbell=bell, clock=clock),
         engine=engine,
     )
     yield made
     connections.close()
     database.close()
-
-

@@ -52,7 +52,15 @@ def test_four_of_a_limit_of_five_are_no_burst(gate: Any) -> None:
 @pytest.mark.parametrize(
     ("policy", "expected"),
     [
-        (LABEL, {"label": "done", "check_run": "done", "close_comment": "observed", "close": "observed"}),
+        (
+            LABEL,
+            {
+                "label": "done",
+                "check_run": "done",
+                "close_comment": "observed",
+                "close": "observed",
+            },
+        ),
         (ASK, {"label": "done", "ask_comment": "done", "close": "observed"}),
     ],
 )

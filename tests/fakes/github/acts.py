@@ -91,7 +91,9 @@ class Acts(World):
     @locked
     def close_pull(self, number: int, *, by: str, repo: str | None = None) -> Pull:
         """Close without merging."""
-        return self.set_state(self.repository(repo), self.pull(number, repo), "closed", self.user(by))
+        return self.set_state(
+            self.repository(repo), self.pull(number, repo), "closed", self.user(by)
+        )
 
     @locked
     def reopen_pull(self, number: int, *, by: str, repo: str | None = None) -> Pull:
@@ -191,7 +193,13 @@ class Acts(World):
 
     @locked
     def review(
-        self, number: int, *, by: str, state: str = "approved", body: str = "", repo: str | None = None
+        self,
+        number: int,
+        *,
+        by: str,
+        state: str = "approved",
+        body: str = "",
+        repo: str | None = None,
     ) -> None:
         """Submit a review: approved, changes_requested or commented."""
         repository, pull, user = self.repository(repo), self.pull(number, repo), self.user(by)
@@ -239,7 +247,9 @@ class Acts(World):
         old, self.moved[repository.full_name.lower()] = repository.name, repository
         repository.name = to
         changes = {"repository": {"name": {"from": old}}}
-        self.tell("repository", repository, self.user(by), {"action": "renamed", "changes": changes})
+        self.tell(
+            "repository", repository, self.user(by), {"action": "renamed", "changes": changes}
+        )
         return repository
 
     @locked
@@ -289,7 +299,11 @@ class Acts(World):
                 repository.files[path] = text.encode()
         before, repository.head_sha = repository.head_sha, sha_of(repository.head_sha, files)
         repository.shas.add(repository.head_sha)
-        person = {"name": user.login, "email": f"{user.login}@users.example", "username": user.login}
+        person = {
+            "name": user.login,
+            "email": f"{user.login}@users.example",
+            "username": user.login,
+        }
         page = f"{self.shapes.web}/{repository.full_name}"
         commit = {
             "id": repository.head_sha,

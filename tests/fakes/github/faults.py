@@ -8,7 +8,13 @@ from typing import Any, Literal
 from tests.fakes.github.routes import DOCS, Answer
 
 Kind = Literal[
-    "status", "primary_limit", "secondary_limit", "delay", "drop_before", "drop_after", "status_after"
+    "status",
+    "primary_limit",
+    "secondary_limit",
+    "delay",
+    "drop_before",
+    "drop_after",
+    "status_after",
 ]
 
 

@@ -415,4 +415,3 @@ class Shapes:
             "encoding": "base64",
             "_links": {"self": url, "git": git, "html": page},
         }
-

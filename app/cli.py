@@ -1,0 +1,205 @@
+"""`pulsegate`: the command line.
+
+The base install has only pydantic and typer, so what a command needs is imported inside it.
+"""
+
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from app import __version__
+from app.core.errors import UserError
+
+if TYPE_CHECKING:
+    from app.settings import Settings
+
+USER_ERROR = 2
+
+app = typer.Typer(
+    name="pulsegate",
+    help="A gate for pull requests that asks whether somebody is there.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+db = typer.Typer(help="The database's schema.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(db, name="db")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"pulsegate {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    _: Annotated[
+        bool, typer.Option("--version", help="Show the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """A gate for pull requests that asks whether somebody is there.
+
+    Example: pulsegate up
+    """
+
+
+@app.command()
+def up() -> None:
+    """Run everything in one command: servers, migrations, web, workers and beat.
+
+    Without DATABASE_URL and REDIS_URL it brings its own PostgreSQL and Valkey. Ctrl-C stops all.
+
+    Example: PORT=8001 pulsegate up
+    """
+    from app.wiring.up import up as run
+
+    run(_settings())
+
+
+@app.command()
+def web() -> None:
+    """Run the HTTP service alone, on HOST and PORT.
+
+    Example: pulsegate web
+    """
+    import uvicorn
+
+    from app.wiring.servers import connected
+
+    settings = _settings()
+    with connected(settings) as env:
+        os.environ.update(env)
+        uvicorn.run(
+            "app.wiring.web:create_app",
+            factory=True,
+            host=settings.host,
+            port=settings.port,
+            loop="uvloop",
+            http="httptools",
+            log_config=None,  # app.logs has set it up
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            timeout_graceful_shutdown=5,
+        )
+
+
+@app.command()
+def worker(
+    queues: Annotated[
+        str, typer.Option(help="The queues to serve, with commas between.")
+    ] = "triage,sweep,perform",
+    concurrency: Annotated[int, typer.Option(min=1, max=64, help="Processes in its pool.")] = 2,
+) -> None:
+    """Run a worker for some queues.
+
+    Example: pulsegate worker --queues perform --concurrency 4
+    """
+    from app.wiring.servers import connected
+    from app.worker.main import run_worker
+
+    with connected(_settings()) as env:
+        os.environ.update(env)
+        run_worker([name.strip() for name in queues.split(",") if name.strip()], concurrency)
+
+
+@app.command()
+def beat() -> None:
+    """Run the clock that starts the sweep and the nightly work; exactly one of it.
+
+    Example: pulsegate beat
+    """
+    from app.wiring.servers import connected
+    from app.worker.main import run_beat
+
+    with connected(_settings()) as env:
+        os.environ.update(env)
+        run_beat()
+
+
+@db.command()
+def upgrade() -> None:
+    """Bring the database's schema to the newest revision.
+
+    Example: pulsegate db upgrade
+    """
+    from app.wiring.schema import migrate, revisions
+    from app.wiring.servers import connected
+
+    with connected(_settings()) as env:
+        migrate(env["DATABASE_URL"])
+        typer.echo(f"the schema is at {revisions(env['DATABASE_URL'])[0]}")
+
+
+@db.command()
+def downgrade(
+    revision: Annotated[str, typer.Argument(help="A revision, or -1 for the one before.")],
+) -> None:
+    """Take the database's schema back. What newer tables hold is lost.
+
+    Example: pulsegate db downgrade -- -1
+    """
+    from app.wiring.schema import migrate_down, revisions
+    from app.wiring.servers import connected
+
+    with connected(_settings()) as env:
+        migrate_down(env["DATABASE_URL"], revision)
+        typer.echo(f"the schema is at {revisions(env['DATABASE_URL'])[0] or 'nothing'}")
+
+
+@db.command()
+def current() -> None:
+    """Say which revision the database's schema is at, and which one this Pulsegate wants.
+
+    Exits with 1 where the two differ.
+
+    Example: pulsegate db current
+    """
+    from app.wiring.schema import revisions
+    from app.wiring.servers import connected
+
+    with connected(_settings()) as env:
+        found, wanted = revisions(env["DATABASE_URL"])
+    typer.echo(f"the schema is at {found or 'nothing'}, wanted is {wanted}")
+    if found != wanted:
+        raise typer.Exit(1)
+
+
+def _settings() -> "Settings":
+    """The settings, with logging set up by them."""
+    from app.logs import configure
+    from app.settings import load
+
+    settings = load()
+    configure(settings.log_level, settings.log_format)
+    return settings
+
+
+def main() -> None:
+    """The entry point: what a person can mend is a sentence and exit code 2, not a traceback."""
+    try:
+        app()
+    except UserError as error:
+        _complain(error.message, error.hint)
+    except ModuleNotFoundError as error:
+        if not error.name or error.name.partition(".")[0] == "app":
+            raise
+        _complain(
+            f"this command needs {error.name}, which is not installed",
+            "pip install 'pulsegate[service]'",
+        )
+
+
+def _complain(message: str, hint: str) -> NoReturn:
+    typer.echo(f"pulsegate: {message}", err=True)
+    if hint:
+        typer.echo(f"  what to do: {hint}", err=True)
+    sys.exit(USER_ERROR)
+
+
+if __name__ == "__main__":
+    main()

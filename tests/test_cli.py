@@ -1,0 +1,119 @@
+"""The command line: examples, words instead of tracebacks, exit codes."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+COMMANDS = (
+    ["up"],
+    ["web"],
+    ["worker"],
+    ["beat"],
+    ["db", "upgrade"],
+    ["db", "downgrade"],
+    ["db", "current"],
+)
+
+
+@pytest.fixture
+def pulsegate(root, tmp_path):
+    """Run the command line in an empty folder."""
+
+    def run(*words, python=(), **env):
+        return subprocess.run(
+            [sys.executable, *python, "-m", "app.cli", *words],
+            env={**os.environ, "PYTHONPATH": str(root), **env},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_has_help_with_an_example(pulsegate, command):
+    done = pulsegate(*command, "--help")
+    assert done.returncode == 0
+    assert f"pulsegate {' '.join(command)}" in done.stdout.partition("Example:")[2]
+
+
+def test_help_without_a_command_lists_all_of_them(pulsegate):
+    done = pulsegate("--help")
+    assert all(command[0] in done.stdout for command in COMMANDS)
+
+
+def test_version(pulsegate):
+    done = pulsegate("--version")
+    assert done.stdout.startswith("pulsegate 0")
+    assert done.returncode == 0
+
+
+def test_what_a_person_can_mend_is_a_sentence(pulsegate):
+    done = pulsegate("db", "current", PORT="eighty")
+    assert done.returncode == 2
+    assert "PORT" in done.stderr
+    assert "what to do:" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_revision_that_nobody_knows(servers, complains):
+    from app.wiring.schema import migrate_down
+
+    assert "'nonsense'" in complains(lambda: migrate_down(servers.database_url, "nonsense"))
+
+
+def test_database_that_does_not_answer(pulsegate):
+    done = pulsegate(
+        "db", "upgrade",
+        DATABASE_URL="postgresql://u:hunter2@127.0.0.1:1/x", REDIS_URL="redis://x", SECRET_KEY="k" * 32,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "DATABASE_URL" in done.stderr
+    assert "hunter2" not in done.stderr
+
+
+def test_schema_up_and_down_on_the_embedded_database(pulsegate, state_folder):
+    state = tempfile.mkdtemp(dir=state_folder)
+    Path(state).chmod(0o755)
+    before = pulsegate("db", "current", STATE_DIR=state)
+    assert (before.returncode, before.stdout.split(",")[0]) == (1, "the schema is at nothing")
+    assert "the schema is at 0" in pulsegate("db", "upgrade", STATE_DIR=state).stdout
+    down = pulsegate("db", "downgrade", "base", STATE_DIR=state)
+    assert (down.returncode, down.stdout) == (0, "the schema is at nothing\n")
+
+
+BASE_ONLY = """
+import sys
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {"sqlalchemy", "psycopg", "uvicorn", "structlog", "pydantic_settings", "psutil"}:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Absent())
+sys.argv = ["pulsegate", *sys.argv[1:]]
+from app.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("command", [["up"], ["web"], ["db", "current"]], ids=" ".join)
+def test_base_install_says_which_extra_is_missing(root, command):
+    def run(*words):
+        return subprocess.run(
+            [sys.executable, "-c", BASE_ONLY, *words],
+            cwd=root,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    done = run(*command)
+    assert done.returncode == 2
+    assert "pip install 'pulsegate[service]'" in done.stderr
+    assert run("--help").returncode == 0
