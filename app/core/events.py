@@ -6,10 +6,18 @@ counted and left alone.
 """
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from app.core.text import clean, one_line
 
@@ -17,14 +25,35 @@ Line = Annotated[str, BeforeValidator(lambda v: one_line(v) if isinstance(v, str
 Prose = Annotated[
     str, BeforeValidator(lambda v: clean(v) if isinstance(v, str) or v is None else v)
 ]
+
+
+def _in_utc(value: datetime) -> datetime:
+    try:
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("lies outside of the calendar") from None
+
+
+# Always with a zone: times with and without one cannot be compared.
+Moment = Annotated[datetime, AfterValidator(_in_utc)]
 # PostgreSQL's bigint; an id outside it is not GitHub's.
 Id = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 
 
 class Narrow(BaseModel):
-    """Base of all event parts: unknown fields are ignored, values are immutable."""
+    """Base of all event parts: unknown fields are ignored, values are immutable.
+
+    A null is as good as an absent field, since GitHub sends nulls where it promises values.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_nulls(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping):
+            return data
+        return {name: value for name, value in data.items() if value is not None}
 
 
 class Account(Narrow):
@@ -84,11 +113,11 @@ class PullRequest(Narrow):
     user: Account | None = None
     draft: bool = False
     merged: bool = False
-    merged_at: datetime | None = None
+    merged_at: Moment | None = None
     locked: bool = False
     author_association: Line = "NONE"
-    created_at: datetime
-    updated_at: datetime
+    created_at: Moment
+    updated_at: Moment
     head: Branch
     base: Branch
     labels: tuple[Label, ...] = ()
@@ -167,9 +196,9 @@ class MergeGroupEvent(Event):
 class PushedCommit(Narrow):
     """The paths that one pushed commit touched."""
 
-    added: tuple[str, ...] = ()
-    modified: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
+    added: tuple[Prose, ...] = ()
+    modified: tuple[Prose, ...] = ()
+    removed: tuple[Prose, ...] = ()
 
 
 class PushEvent(Event):
@@ -198,9 +227,9 @@ class Installation(Narrow):
 
     id: Id
     account: Account | None = None
-    created_at: datetime | None = None
-    suspended_at: datetime | None = None
-    permissions: Mapping[str, str] = Field(default_factory=dict)
+    created_at: Moment | None = None
+    suspended_at: Moment | None = None
+    permissions: Mapping[Line, Line] = Field(default_factory=dict)
 
 
 class InstallationEvent(Event):

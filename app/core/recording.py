@@ -10,12 +10,11 @@ import codecs
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import chain
 from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -25,6 +24,7 @@ from pydantic import (
 )
 
 from app.core.errors import UserError
+from app.core.events import Moment
 from app.core.facts import Fact, Role
 from app.core.text import clean, one_line
 
@@ -45,20 +45,12 @@ def _role(value: Any) -> Any:
     raise ValueError(f"must be one of {', '.join(_ROLE_WORDS)}")
 
 
-def _in_utc(value: datetime) -> datetime:
-    try:
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-    except OverflowError:
-        raise ValueError("lies outside of the calendar") from None
-
-
 def _text(value: Any) -> Any:
     return clean(value) if isinstance(value, str) else value
 
 
 Words = Annotated[str, BeforeValidator(_text)]
-Time = Annotated[datetime, AfterValidator(_in_utc)]
-_TIME: TypeAdapter[datetime] = TypeAdapter(Time)
+_TIME: TypeAdapter[datetime] = TypeAdapter(Moment)
 
 
 class Header(Fact):
@@ -87,9 +79,11 @@ class _Line(BaseModel):
     # Files of examples carry more than we need (`file`, `action`).
     model_config = ConfigDict(extra="ignore")
 
-    at: Time | None = None
+    at: Moment | None = None
     event: Annotated[str, BeforeValidator(lambda v: one_line(v, 80) if isinstance(v, str) else v)]
-    guid: Annotated[str, BeforeValidator(lambda v: one_line(v, 100) if isinstance(v, str) else v)] = ""
+    guid: Annotated[
+        str, BeforeValidator(lambda v: one_line(v, 100) if isinstance(v, str) else v)
+    ] = ""
     payload: dict[str, Any]
 
 
@@ -127,7 +121,9 @@ def _bytes(number: int, line: str | bytes) -> bytes:
     """A line without its end; empty for a blank one."""
     raw = line if isinstance(line, bytes) else line.encode("utf-8", "surrogatepass")
     if len(raw) > LINE_LIMIT:
-        _refuse(number, "is longer than 25 MB", "GitHub sends no payload as long as that; remove it.")
+        _refuse(
+            number, "is longer than 25 MB", "GitHub sends no payload as long as that; remove it."
+        )
     return (raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw).strip()
 
 
@@ -135,7 +131,9 @@ def _object(number: int, raw: bytes) -> dict[str, Any]:
     try:
         value = json.loads(raw.decode(), parse_constant=_no_number)
     except UnicodeDecodeError:
-        _refuse(number, "is not UTF-8 text", "Is it a compressed file? Its name has to end in .gz then.")
+        _refuse(
+            number, "is not UTF-8 text", "Is it a compressed file? Its name has to end in .gz then."
+        )
     except RecursionError:
         _refuse(number, "is nested too deeply", _HINT)
     except ValueError as error:
