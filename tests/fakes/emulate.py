@@ -27,7 +27,8 @@ Bytes pass unchanged but for what follows. Each line is a fact about emulate 0.1
     and what passed through.
 
 Known and left alone: `/app-manifests`, locking a pull request, ETags and redirects of renamed
-repositories are missing; label names know case; labelling a pull request sends `issues`/`labeled` and
+repositories are missing; a file comes in one line of base64, from GitHub in many; label names
+know case; labelling a pull request sends `issues`/`labeled` and
 no `pull_request`/`labeled`; a wrong token still reads public repositories; `owner` of the App is
 null; installations have no `target_id`; ids start at 1; `actions` of check runs are not shown;
 seeded users are of type `User`, bots too; webhooks do not wait for an answer and are never retried.
@@ -98,7 +99,7 @@ class Emulate:
         seed.write_text(json.dumps(self._seed(callback_urls)))
         cli = require_package("emulate") / "dist" / "index.js"
         port = self._upstream.rpartition(":")[2]
-        command = [node, cli, "start", "--service", "github", "--port", port]
+        command: list[str | Path] = [node, cli, "start", "--service", "github", "--port", port]
         command += ["--seed", seed, "--base-url", self.api_url]
         with (folder / "log").open("wb") as log:
             return subprocess.Popen(command, stdout=log, stderr=log, cwd=folder)
@@ -114,7 +115,11 @@ class Emulate:
             "webhook_url": f"{self.api_url}/_hook",
             "webhook_secret": WEBHOOK_SECRET,
             "installations": [
-                {"installation_id": INSTALLATION_ID, "account": "acme", "repository_selection": "all"}
+                {
+                    "installation_id": INSTALLATION_ID,
+                    "account": "acme",
+                    "repository_selection": "all",
+                }
             ],
         }
         oauth = {"client_id": CLIENT_ID, "client_secret": CLIENT_SECRET, "name": "Pulsegate"}

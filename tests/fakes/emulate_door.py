@@ -59,15 +59,14 @@ class _Pass(Exchange):
             self._json(*added)
             return
         answer = self._ask(self.command, self.path, raw)
-        body = answer.content
+        body, status = answer.content, answer.status_code
         if answer.headers.get("content-type", "").startswith("application/json"):
             body = MILLISECONDS.sub(rb'\1Z"', body)
-            mended = self._mend(path, answer.status_code, json.loads(body))
+            mended = self._mend(path, status, json.loads(body))
             if mended is not None:
-                self._json(*mended)
-                return
+                status, body = mended[0], json.dumps(mended[1]).encode()
         headers = {k: v for k, v in answer.headers.items() if k.lower() not in HOP}
-        self.reply(answer.status_code, body, headers)
+        self.reply(status, body, headers)
 
     def _json(self, status: int, body: Json) -> None:
         headers = {"Content-Type": "application/json; charset=utf-8"}
@@ -117,7 +116,11 @@ class _Pass(Exchange):
         public = self._read(repository).get("private") is False
         if status != 404 or not user.is_success or not public:
             return None
-        return 200, {"permission": "read", "role_name": "read", "user": self._read(f"/users/{login}")}
+        return 200, {
+            "permission": "read",
+            "role_name": "read",
+            "user": self._read(f"/users/{login}"),
+        }
 
     # Facts 5 and 6
 
@@ -183,7 +186,9 @@ class _Pass(Exchange):
         if url is None:
             return
         try:
-            code = httpx.post(url, content=raw, headers=headers, timeout=10, trust_env=False).status_code
+            code = httpx.post(
+                url, content=raw, headers=headers, timeout=10, trust_env=False
+            ).status_code
         except httpx.HTTPError:
             code = 0
         good = 200 <= code < 300

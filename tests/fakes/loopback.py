@@ -85,7 +85,9 @@ class Exchange(BaseHTTPRequestHandler):
 
     do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = _serve  # noqa: N815 - the library's names
 
-    def reply(self, status: int, body: bytes = b"", headers: Mapping[str, str] | None = None) -> None:
+    def reply(
+        self, status: int, body: bytes = b"", headers: Mapping[str, str] | None = None
+    ) -> None:
         """Send the answer at once."""
         self.send_response(status)
         for key, value in (headers or {}).items():

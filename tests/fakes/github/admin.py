@@ -1,6 +1,6 @@
 """What owners and maintainers do to repositories, check runs and installations."""
 
-from typing import Any
+from typing import Any, Literal
 
 from tests.fakes.github.model import CheckRun, Installation, Repository, User, node_id, sha_of
 from tests.fakes.github.shapes import when
@@ -33,7 +33,9 @@ class Admin(World):
         old, self.moved[repository.full_name.lower()] = repository.name, repository
         repository.name = to
         changes = {"repository": {"name": {"from": old}}}
-        self.tell("repository", repository, self.user(by), {"action": "renamed", "changes": changes})
+        self.tell(
+            "repository", repository, self.user(by), {"action": "renamed", "changes": changes}
+        )
         return repository
 
     @locked
@@ -63,9 +65,9 @@ class Admin(World):
         return user
 
     @locked
-    def delete_user(self, login: str) -> None:
-        """Delete an account: it is null in every answer from now on."""
-        self.users[login.lower()].deleted = True
+    def delete_user(self, login: str, shown: Literal["null", "ghost"] = "null") -> None:
+        """Delete an account. GitHub has been seen to show null, and the account `ghost`."""
+        self.users[login.lower()].deleted = shown
 
     @locked
     def push_files(
@@ -83,7 +85,11 @@ class Admin(World):
                 repository.files[path] = text.encode()
         before, repository.head_sha = repository.head_sha, sha_of(repository.head_sha, files)
         repository.shas.add(repository.head_sha)
-        person = {"name": user.login, "email": f"{user.login}@users.example", "username": user.login}
+        person = {
+            "name": user.login,
+            "email": f"{user.login}@users.example",
+            "username": user.login,
+        }
         page = f"{self.shapes.web}/{repository.full_name}"
         commit = {
             "id": repository.head_sha,

@@ -74,7 +74,9 @@ def update_pull(call: Call) -> Answer:
         if pull.merged_at:
             raise invalid("PullRequest", "invalid", "state")
         if pull.head_repo is None or pull.head_repo.deleted:
-            words = f"state cannot be changed. The repository that submitted {pull.number} was deleted."
+            words = (
+                f"state cannot be changed. The repository that submitted {pull.number} was deleted."
+            )
             raise invalid("PullRequest", "custom", "state", message=words)
     text = {k: asked[k] for k in ("title", "body") if k in asked and asked[k] != getattr(pull, k)}
     if text:
@@ -208,9 +210,7 @@ def update_comment(call: Call) -> Answer:
     pull.updated_at = comment.updated_at
     if before != text:
         changes = {"body": {"from": before}}
-        call.world.tell_comment(
-            "edited", repository, pull, comment, call.actor, changes=changes
-        )
+        call.world.tell_comment("edited", repository, pull, comment, call.actor, changes=changes)
     return Answer(200, call.world.shapes.comment(repository, comment))
 
 

@@ -71,7 +71,7 @@ class Handler(Exchange):
             path = path.removeprefix(github.prefix)
         fault = github.faults.take(self.command, path)
         answer = self._strike(fault, path, split.query, raw)
-        status = answer and answer.status
+        status = answer.status if answer else None
         self._log(path, split.query, raw, status)
         if answer is None:
             self.hang_up()
@@ -113,8 +113,9 @@ class Handler(Exchange):
         answer = self._finish(answer)
         if judge is not None:
             body = answer.body or b""
-            wrong = judge.answer(self.command, call.path, answer.status, answer.media, body)
-            github.violations.extend(wrong)
+            github.violations.extend(
+                judge.answer(self.command, call.path, answer.status, answer.media, body)
+            )
         return answer
 
     def _finish(self, answer: Answer) -> Answer:

@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from tests.fakes.github.model import (
@@ -40,7 +40,10 @@ USER_URLS = {
 
 def when(at: datetime | None) -> str | None:
     """GitHub's dates have whole seconds."""
-    return at and at.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return at.strftime("%Y-%m-%dT%H:%M:%SZ") if at else None
+
+
+GHOST = User(10137, "ghost", datetime(2008, 5, 14, tzinfo=UTC))
 
 
 class BaseShapes:
@@ -68,8 +71,10 @@ class BaseShapes:
         }
 
     def maybe(self, user: User | None) -> Json | None:
-        """A user, or null where there is none any more."""
-        return None if user is None or user.deleted else self.user(user)
+        """A user; of a deleted one what GitHub shows instead."""
+        if user is None or user.deleted == "null":
+            return None
+        return self.user(GHOST if user.deleted else user)
 
     def profile(self, user: User) -> Json:
         """`public-user`."""
@@ -97,7 +102,7 @@ class BaseShapes:
         own = f"{self.api}/repos/{repository.full_name}"
         page = f"{self.web}/{repository.full_name}"
         open_issues = sum(p.state == "open" for p in repository.pulls.values())
-        shape = {
+        shape: Json = {
             "id": repository.id,
             "node_id": node_id("R", repository.id),
             "name": repository.name,
@@ -244,4 +249,3 @@ class BaseShapes:
             "encoding": "base64",
             "_links": {"self": url, "git": git, "html": page},
         }
-
