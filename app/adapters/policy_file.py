@@ -42,7 +42,9 @@ def parse_policy(text: str) -> Policy:
         # A subclass of SafeLoader: it builds plain values only.
         found = yaml.load(text, Loader=_Refuse)  # noqa: S506
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise UserError(f"{PATH} is not valid YAML: {_place(error)}", hint="Mend it and push.") from error
+        raise UserError(
+            f"{PATH} is not valid YAML: {_place(error)}", hint="Mend it and push."
+        ) from error
     try:
         return Policy.model_validate({} if found is None else found)
     except ValidationError as error:
@@ -60,4 +62,6 @@ def _place(error: Exception) -> str:
 
 def _problems(error: ValidationError) -> str:
     found = error.errors(include_input=False, include_url=False)[:5]
-    return "; ".join(f"{'.'.join(map(str, e['loc'])) or 'the file'}: {e['msg']}" for e in found)[:1000]
+    return "; ".join(f"{'.'.join(map(str, e['loc'])) or 'the file'}: {e['msg']}" for e in found)[
+        :1000
+    ]

@@ -155,11 +155,17 @@ def _stand(
         return _stand_closed(case, facts)
     held = [h for h in facts.hands if h.act in {"reopened", "dismissed"}]
     if held:
-        return CaseState.LEFT_ALONE, f"{held[-1].login} {held[-1].act} it by hand; the gate leaves it alone."
+        return (
+            CaseState.LEFT_ALONE,
+            f"{held[-1].login} {held[-1].act} it by hand; the gate leaves it alone.",
+        )
     if pull.created_at < facts.installed_at:
         return CaseState.LEFT_ALONE, "It is older than the installation and is left alone."
     if facts.author is None:
-        return CaseState.LEFT_ALONE, "The account that opened it no longer exists, so nobody can be asked."
+        return (
+            CaseState.LEFT_ALONE,
+            "The account that opened it no longer exists, so nobody can be asked.",
+        )
     exempt = exemption(facts, policy)
     if exempt:
         return CaseState.EXEMPT, exempt
@@ -261,9 +267,7 @@ def _label(case: Case, facts: Facts, policy: Policy, rung: Mode) -> list[Effect]
     return [SetLabel(name=e.name, present=False) for e in ours]
 
 
-def _notices(
-    case: Case, findings: tuple[Finding, ...], rung: Mode, allowed: Mode
-) -> list[Effect]:
+def _notices(case: Case, findings: tuple[Finding, ...], rung: Mode, allowed: Mode) -> list[Effect]:
     """The question, where asking is as far as it goes; the close, with what explains it."""
     written = any(isinstance(p.effect, Notice) for p in case.planned)
     if rung < Mode.ASK or (case.notices >= MOST_NOTICES and not written):

@@ -17,7 +17,9 @@ _BRANCHES = {
     "devin/": "Devin",
 }
 # Trailers that a person or a tool writes to say it: the kernel's `Assisted-by` and its kin.
-_TRAILER = re.compile(r"^(?:Assisted-by|Generated-by):[ \t]*(\S[^\n]{0,80})$", re.IGNORECASE | re.MULTILINE)
+_TRAILER = re.compile(
+    r"^(?:Assisted-by|Generated-by):[ \t]*(\S[^\n]{0,80})$", re.IGNORECASE | re.MULTILINE
+)
 
 
 def disclosed(pull: PullRequest) -> str | None:

@@ -65,10 +65,20 @@ def _answers(facts: Facts) -> list[Signal]:
     yes, no = facts.history.answered, facts.history.unanswered
     if not yes + no:
         return []
-    sentence = f"Of {yes + no} earlier pull requests that others wrote on, the author answered on {yes}."
+    sentence = (
+        f"Of {yes + no} earlier pull requests that others wrote on, the author answered on {yes}."
+    )
     # Laplace's rule of succession, as log-odds: (no + 1) / (yes + 1).
     weight = max(-2.0, min(2.0, math.log((no + 1) / (yes + 1))))
-    return [Signal(name="answers", value=f"{yes}/{yes + no}", sentence=sentence, weight=weight, evidence=yes + no)]
+    return [
+        Signal(
+            name="answers",
+            value=f"{yes}/{yes + no}",
+            sentence=sentence,
+            weight=weight,
+            evidence=yes + no,
+        )
+    ]
 
 
 def _pile(facts: Facts) -> list[Signal]:

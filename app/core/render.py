@@ -29,7 +29,12 @@ def check_run(
     flagged = bool(findings) and state in {"flagged", "reopened"}
     lines = [f"Mode of this repository: **{mode.word}**.", ""]
     if findings:
-        lines += ["### Rules that apply", "", *(f"- **{f.rule}**: {f.sentence}" for f in findings), ""]
+        lines += [
+            "### Rules that apply",
+            "",
+            *(f"- **{f.rule}**: {f.sentence}" for f in findings),
+            "",
+        ]
     lines += ["### What was seen", "", *_evidence(score), "", _explain_score(score)]
     return SetCheckRun(
         head_sha=pull.head.sha,
@@ -50,7 +55,9 @@ def check_run(
 
 def _evidence(score: Score) -> list[str]:
     if not score.signals:
-        return ["- Nothing of this account was seen here before. That counts for nothing either way."]
+        return [
+            "- Nothing of this account was seen here before. That counts for nothing either way."
+        ]
     return [f"- {markdown(s.sentence)} ({s.weight:+.1f})" for s in score.signals]
 
 

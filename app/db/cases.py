@@ -184,9 +184,7 @@ def open_numbers(tx: Tx, repository_id: int, author_id: int, limit: int = 2000) 
     return list(tx.execute(rows).scalars())
 
 
-def without_burst(
-    tx: Tx, case_id: int, minutes: int, limit: int = 2000
-) -> list[tuple[int, int]]:
+def without_burst(tx: Tx, case_id: int, minutes: int, limit: int = 2000) -> list[tuple[int, int]]:
     """Open pull requests by the same author, opened near one, that are not yet seen as a burst.
 
     Answers number and version. Those never decided are included: they may be under way with facts

@@ -68,7 +68,9 @@ class Database:
                 yield True
             finally:
                 with suppress(DBAPIError):
-                    connection.execute(text("SELECT pg_advisory_unlock(hashtextextended(:key, 0))"), key)
+                    connection.execute(
+                        text("SELECT pg_advisory_unlock(hashtextextended(:key, 0))"), key
+                    )
         finally:
             # Never back into the pool with a session setting or, after an error, with the lock.
             connection.invalidate()

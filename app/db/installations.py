@@ -151,9 +151,7 @@ def rename_repository(tx: Tx, seen: Repository, installation_id: int | None) -> 
 
 def remove_repositories(tx: Tx, ids: Iterable[int], now: datetime) -> None:
     """The installation does not reach these any more."""
-    tx.execute(
-        update(repositories).where(repositories.c.id.in_(list(ids))).values(removed_at=now)
-    )
+    tx.execute(update(repositories).where(repositories.c.id.in_(list(ids))).values(removed_at=now))
 
 
 def standing(tx: Tx, repository_id: int) -> Standing | None:
@@ -201,7 +199,9 @@ def standing(tx: Tx, repository_id: int) -> Standing | None:
     )
 
 
-def put_policy(tx: Tx, repository_id: int, policy: Policy | None, sha: str | None, now: datetime) -> None:
+def put_policy(
+    tx: Tx, repository_id: int, policy: Policy | None, sha: str | None, now: datetime
+) -> None:
     """This policy is in force from now on; None: the repository has no file, so the defaults."""
     tx.execute(
         update(repositories)

@@ -48,10 +48,18 @@ class Wait(Fact):
 
 
 def add_all(  # noqa: PLR0913 - the columns of the rows
-    tx: Tx, *, case_id: int, number: int, repository: RepositoryRef, decision: Decision, now: datetime
+    tx: Tx,
+    *,
+    case_id: int,
+    number: int,
+    repository: RepositoryRef,
+    decision: Decision,
+    now: datetime,
 ) -> list[int]:
     """Stores the effects of a decision, in order; answers the ids of those to carry out."""
-    drop_kinds(tx, case_id, decision.dropped_kinds, f"decision {decision.version} took its place", now)
+    drop_kinds(
+        tx, case_id, decision.dropped_kinds, f"decision {decision.version} took its place", now
+    )
     ids: list[int] = []
     for planned in decision.effects:
         made = _add(tx, case_id, number, repository, decision, planned, now)
@@ -92,7 +100,9 @@ def _key(case_id: int, version: int, kind: EffectKind) -> str:
     return f"{case_id}:{version}:{kind}"
 
 
-def add_loose(tx: Tx, *, key: str, repository: RepositoryRef, effect: Effect, sha: str, now: datetime) -> int | None:
+def add_loose(
+    tx: Tx, *, key: str, repository: RepositoryRef, effect: Effect, sha: str, now: datetime
+) -> int | None:
     """Stores an effect that belongs to no pull request (a check run for a merge queue)."""
     return _insert(
         tx,
@@ -114,7 +124,9 @@ def _insert(tx: Tx, **values: Any) -> int | None:
     return tx.execute(row.returning(outbox.c.id)).scalar_one_or_none()
 
 
-def drop_kinds(tx: Tx, case_id: int, kinds: Sequence[EffectKind], reason: str, now: datetime) -> None:
+def drop_kinds(
+    tx: Tx, case_id: int, kinds: Sequence[EffectKind], reason: str, now: datetime
+) -> None:
     """Drops what waits of these kinds for a case: a newer decision wants something else.
 
     A comment or check run that may exist already is not dropped: it must first be found again, or
@@ -212,7 +224,10 @@ def _required_done(tx: Tx, key: str) -> bool:
 
 def _paced(tx: Tx, installation_id: int, now: datetime) -> Wait | None:
     """Whether the installation may write now. Serialised, so that workers do not overshoot."""
-    tx.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))"), {"key": f"pace:{installation_id}"})
+    tx.execute(
+        text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))"),
+        {"key": f"pace:{installation_id}"},
+    )
     for window, most in PACE:
         recent = (
             select(outbox.c.attempted_at)
@@ -366,5 +381,7 @@ def to_ring(tx: Tx, now: datetime, limit: int = 500) -> list[int]:
 
 def counts(tx: Tx) -> dict[str, int]:
     """Rows that wait, are under way, and failed, for the metrics."""
-    rows = select(outbox.c.state, func.count()).where(outbox.c.state.in_([*_OPEN, EffectState.FAILED]))
+    rows = select(outbox.c.state, func.count()).where(
+        outbox.c.state.in_([*_OPEN, EffectState.FAILED])
+    )
     return {state: int(n) for state, n in tx.execute(rows.group_by(outbox.c.state)).all()}

@@ -26,9 +26,7 @@ def role(tx: Tx, repository_id: int, account_id: int, now: datetime) -> Role | N
     return None if value is None else Role(value)
 
 
-def roles(
-    tx: Tx, account_id: int, repository_ids: Sequence[int], now: datetime
-) -> dict[int, Role]:
+def roles(tx: Tx, account_id: int, repository_ids: Sequence[int], now: datetime) -> dict[int, Role]:
     """The permissions of one account read in the last minutes, by repository."""
     rows = select(permissions.c.repository_id, permissions.c.role).where(
         permissions.c.repository_id.in_(repository_ids),
@@ -88,4 +86,6 @@ def hands_on(tx: Tx, case_id: int) -> tuple[Hand, ...]:
     rows = select(hands.c.act, hands.c.account_id, hands.c.login, hands.c.at).where(
         hands.c.case_id == case_id
     )
-    return tuple(Hand(**row) for row in tx.execute(rows.order_by(hands.c.at, hands.c.id)).mappings())
+    return tuple(
+        Hand(**row) for row in tx.execute(rows.order_by(hands.c.at, hands.c.id)).mappings()
+    )

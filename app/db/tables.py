@@ -58,7 +58,9 @@ repositories = Table(
     "repositories",
     metadata,
     Column("id", BigInteger, primary_key=True, autoincrement=False),
-    Column("installation_id", BigInteger, ForeignKey("installations.id"), nullable=False, index=True),
+    Column(
+        "installation_id", BigInteger, ForeignKey("installations.id"), nullable=False, index=True
+    ),
     Column("owner", Text, nullable=False),
     Column("name", Text, nullable=False),
     Column("private", Boolean, nullable=False, server_default=text("false")),
@@ -105,7 +107,10 @@ inbox = Table(
     UniqueConstraint("source", "key"),
     Index("inbox_pending_idx", "due_at", postgresql_where=text("handled_at IS NULL")),
     Index(
-        "inbox_pull_idx", "repository_id", "pull_number", postgresql_where=text("handled_at IS NULL")
+        "inbox_pull_idx",
+        "repository_id",
+        "pull_number",
+        postgresql_where=text("handled_at IS NULL"),
     ),
     Index(
         "inbox_payload_idx",

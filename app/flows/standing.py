@@ -99,9 +99,7 @@ class Housekeeping:
             return
         to_default = event.ref == f"refs/heads/{event.repository.default_branch}"
         if to_default and event.touches(PATH) and not standing.gone:
-            refresh_policy(
-                self.database, self.reader, self.parse_policy, standing.repository, now
-            )
+            refresh_policy(self.database, self.reader, self.parse_policy, standing.repository, now)
 
     def _apply(self, tx: Tx, row: Stimulus, event: Event, now: datetime) -> tuple[str, Ring]:
         """Records an event; answers its outcome ("" to leave the row waiting) and whom to wake."""
@@ -135,7 +133,9 @@ class Housekeeping:
             return "uninstalled", []
         if event.action in {"suspend", "unsuspend"}:
             paused = event.action == "suspend"
-            installations.suspend(tx, id_, (event.installation.suspended_at or now) if paused else None)
+            installations.suspend(
+                tx, id_, (event.installation.suspended_at or now) if paused else None
+            )
             if paused:
                 return "suspended", []
             outbox.wake_installation(tx, id_, now)
@@ -155,7 +155,9 @@ class Housekeeping:
         gone = [r.id for r in event.repositories_removed]
         installations.remove_repositories(tx, gone, now)
         for repository_id in gone:
-            outbox.drop_of_repository(tx, repository_id, "the repository left the installation", now)
+            outbox.drop_of_repository(
+                tx, repository_id, "the repository left the installation", now
+            )
         return "repositories noted", []
 
     def _repository(self, tx: Tx, event: RepositoryEvent, now: datetime) -> str:
@@ -168,9 +170,7 @@ class Housekeeping:
         installations.rename_repository(tx, event.repository, event.installation_id)
         return f"follows: {event.repository.full_name}"
 
-    def _member(
-        self, tx: Tx, event: MemberEvent, row: Stimulus, now: datetime
-    ) -> tuple[str, Ring]:
+    def _member(self, tx: Tx, event: MemberEvent, row: Stimulus, now: datetime) -> tuple[str, Ring]:
         if event.repository is None or event.member is None:
             return "ignored: names nobody", []
         people.forget_role(tx, event.repository.id, event.member.id)
@@ -187,9 +187,7 @@ class Housekeeping:
             rings += [("triage", made)] if made is not None else []
         return "permission is read anew", rings
 
-    def _merge_group(
-        self, tx: Tx, event: MergeGroupEvent, now: datetime
-    ) -> tuple[str, Ring]:
+    def _merge_group(self, tx: Tx, event: MergeGroupEvent, now: datetime) -> tuple[str, Ring]:
         """A merge queue that requires our check run waits for it: it never waits in vain."""
         standing = installations.standing(tx, event.repository.id) if event.repository else None
         if event.action != "checks_requested" or standing is None or standing.gone:
@@ -206,9 +204,7 @@ class Housekeeping:
         )
         return "answered", [("perform", made)] if made is not None else []
 
-    def _check_run(
-        self, tx: Tx, event: CheckRunEvent, row: Stimulus
-    ) -> tuple[str, Ring]:
+    def _check_run(self, tx: Tx, event: CheckRunEvent, row: Stimulus) -> tuple[str, Ring]:
         """GitHub names no pull request for a fork's check run; our own key on it does."""
         found = cases.of_check_run(tx, event.check_run.id, event.check_run.external_id)
         if found is None or event.repository is None or found[0] != event.repository.id:

@@ -204,7 +204,9 @@ class Triage:
             return []
         repository = standing.repository
         asked: list[int] = []
-        for number, version in cases.without_burst(tx, case.id, standing.policy.rules.burst.minutes):
+        for number, version in cases.without_burst(
+            tx, case.id, standing.policy.rules.burst.minutes
+        ):
             where = Address(
                 installation_id=repository.installation_id,
                 repository_id=repository.id,

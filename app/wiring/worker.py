@@ -74,9 +74,7 @@ class WorkerParts:
                 credentials = replace(credentials, slug=api.identity().slug)
             app, reader = api, GitHubReader(github.installation)
             login, target = credentials.bot_login, str(credentials.app_id)
-            writer = GitHubWriter(
-                github.installation, app_id=credentials.app_id, bot_login=login
-            )
+            writer = GitHubWriter(github.installation, app_id=credentials.app_id, bot_login=login)
         return self._wire(reader, writer, app, login, target)
 
     def _wire(

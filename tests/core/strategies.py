@@ -18,7 +18,9 @@ AUTHOR = 7
 text = st.text(st.characters(exclude_categories=[]), max_size=40)
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | text,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 HOSTILE = (
@@ -37,7 +39,17 @@ hostile = st.sampled_from(HOSTILE) | text
 
 
 # Format characters that are drawn: Arabic, Syriac and Kaithi number and verse signs, hieroglyphs.
-_DRAWN = {0x6DD, 0x70F, 0x8E2, 0x890, 0x891, 0x110BD, 0x110CD, *range(0x600, 0x606), *range(0x13430, 0x13440)}
+_DRAWN = {
+    0x6DD,
+    0x70F,
+    0x8E2,
+    0x890,
+    0x891,
+    0x110BD,
+    0x110CD,
+    *range(0x600, 0x606),
+    *range(0x13430, 0x13440),
+}
 
 
 def shows(line: str) -> bool:
@@ -55,12 +67,22 @@ def pulls(draw: st.DrawFn, *, state: str | None = None) -> PullRequest:
         state=state or ("closed" if merged else draw(st.sampled_from(["open", "open", "closed"]))),
         title=draw(hostile),
         body=draw(hostile),
-        user=draw(st.sampled_from([Account(id=AUTHOR, login="author"), Account(id=49699333, login="dependabot[bot]", type="Bot"), None]))
+        user=draw(
+            st.sampled_from(
+                [
+                    Account(id=AUTHOR, login="author"),
+                    Account(id=49699333, login="dependabot[bot]", type="Bot"),
+                    None,
+                ]
+            )
+        )
         if draw(st.booleans())
         else Account(id=AUTHOR, login=draw(hostile)),
         draft=draw(st.booleans()),
         merged=merged,
-        author_association=draw(st.sampled_from(["NONE", "NONE", "CONTRIBUTOR", "MEMBER", "OWNER"])),
+        author_association=draw(
+            st.sampled_from(["NONE", "NONE", "CONTRIBUTOR", "MEMBER", "OWNER"])
+        ),
         created_at=NOW - timedelta(minutes=draw(st.integers(0, 100))),
         updated_at=NOW,
         head=Branch(ref=draw(hostile), sha=draw(st.sampled_from(["a" * 40, "b" * 40]))),
@@ -94,7 +116,14 @@ def all_facts(draw: st.DrawFn, *, state: str | None = None) -> Facts:
         role=draw(st.sampled_from([None, Role.NONE, Role.NONE, Role.READ, *Role])),
         opened=draw(opened(pull.created_at)),
         history=draw(
-            st.builds(History, merged=st.integers(0, 1), closed_unmerged=few, open=few, answered=few, unanswered=few)
+            st.builds(
+                History,
+                merged=st.integers(0, 1),
+                closed_unmerged=few,
+                open=few,
+                answered=few,
+                unanswered=few,
+            )
         ),
         hands=tuple(draw(st.lists(hands, max_size=2))) if draw(st.booleans()) else (),
         requests=tuple(draw(st.lists(asks, max_size=2))),
@@ -122,7 +151,9 @@ signals = st.builds(
     weight=st.floats(-5, 5),
     evidence=st.integers(0, 20),
 )
-scores: st.SearchStrategy[Score] = st.lists(signals, max_size=4).map(lambda s: RuleScorer().score(tuple(s)))
+scores: st.SearchStrategy[Score] = st.lists(signals, max_size=4).map(
+    lambda s: RuleScorer().score(tuple(s))
+)
 
 
 def fresh_case() -> Case:

@@ -37,8 +37,16 @@ KNOWN = _TYPES.keys() | _COMMENTS.keys()
 WHEN = "2026-11-16T13:02:07Z"
 BRANCH = {"ref": "main", "sha": "a" * 40}
 PULL: dict[str, Any] = {
-    "id": 1, "number": 5, "state": "open", "title": "t", "body": None, "user": None, "created_at": WHEN,
-    "updated_at": WHEN, "head": {**BRANCH, "repo": None}, "base": BRANCH,
+    "id": 1,
+    "number": 5,
+    "state": "open",
+    "title": "t",
+    "body": None,
+    "user": None,
+    "created_at": WHEN,
+    "updated_at": WHEN,
+    "head": {**BRANCH, "repo": None},
+    "base": BRANCH,
 }
 
 
@@ -109,7 +117,8 @@ near_pull = st.fixed_dictionaries(
     {name: st.just(value) | json_values for name, value in PULL.items()},
     optional={
         "draft": json_values,
-        "labels": st.lists(st.fixed_dictionaries({"name": hostile}) | json_values, max_size=2) | json_values,
+        "labels": st.lists(st.fixed_dictionaries({"name": hostile}) | json_values, max_size=2)
+        | json_values,
         "merged_at": st.just(WHEN) | json_values,
         "extra": json_values,
     },
@@ -119,16 +128,21 @@ near = st.fixed_dictionaries(
     optional={
         "action": hostile | json_values,
         "installation": st.fixed_dictionaries(
-            {"id": st.integers()}, optional={"permissions": st.dictionaries(hostile, hostile, max_size=2) | json_values}
+            {"id": st.integers()},
+            optional={"permissions": st.dictionaries(hostile, hostile, max_size=2) | json_values},
         )
         | json_values,
-        "repository": st.fixed_dictionaries({"id": st.integers(), "name": hostile, "full_name": hostile}) | json_values,
+        "repository": st.fixed_dictionaries(
+            {"id": st.integers(), "name": hostile, "full_name": hostile}
+        )
+        | json_values,
         "sender": near_account,
         "pull_request": near_pull | json_values,
         "issue": json_values,
         "comment": json_values,
         "ref": hostile | json_values,
-        "commits": st.lists(st.fixed_dictionaries({}, optional={"added": st.lists(hostile)})) | json_values,
+        "commits": st.lists(st.fixed_dictionaries({}, optional={"added": st.lists(hostile)}))
+        | json_values,
         "number": json_values,
         "check_run": json_values,
         "name": json_values,
@@ -153,11 +167,24 @@ def test_payloads_that_nearly_fit_never_raise(name: str, payload: dict[str, Any]
 @example("\u202e" * 1_000_000)
 @example("\ud800" * 1_000_000)
 def test_hostile_text_comes_out_clean_and_bounded(value: str) -> None:
-    pull = {**PULL, "title": value, "body": value, "head": {**BRANCH, "ref": value}, "labels": [{"name": value}]}
-    event = parse("pull_request", {"action": value, "pull_request": pull, "sender": {"id": 1, "login": value}})
+    pull = {
+        **PULL,
+        "title": value,
+        "body": value,
+        "head": {**BRANCH, "ref": value},
+        "labels": [{"name": value}],
+    }
+    event = parse(
+        "pull_request", {"action": value, "pull_request": pull, "sender": {"id": 1, "login": value}}
+    )
     assert isinstance(event, PullRequestEvent)
     assert event.sender
-    lines = [event.action, event.pull_request.title, event.pull_request.head.ref, event.sender.login]
+    lines = [
+        event.action,
+        event.pull_request.title,
+        event.pull_request.head.ref,
+        event.sender.login,
+    ]
     for line in [*lines, *(label.name for label in event.pull_request.labels)]:
         assert shows(line)
         assert len(line) <= TITLE_LIMIT
@@ -167,8 +194,17 @@ def test_hostile_text_comes_out_clean_and_bounded(value: str) -> None:
 
 
 def test_nulls_where_values_are_promised_are_read_as_absent() -> None:
-    pull = {**PULL, "draft": None, "locked": None, "labels": None, "author_association": None, "merged": None}
-    event = parse("pull_request", {"action": None, "pull_request": pull, "sender": None, "repository": None})
+    pull = {
+        **PULL,
+        "draft": None,
+        "locked": None,
+        "labels": None,
+        "author_association": None,
+        "merged": None,
+    }
+    event = parse(
+        "pull_request", {"action": None, "pull_request": pull, "sender": None, "repository": None}
+    )
     assert isinstance(event, PullRequestEvent)
     assert event.pull_request.body == ""
     assert event.pull_request.user is None
@@ -186,7 +222,9 @@ def test_times_have_a_zone_always() -> None:
     event = parse("pull_request", {"pull_request": {**PULL, "created_at": "2026-11-16T13:00:00"}})
     assert isinstance(event, PullRequestEvent)
     assert event.pull_request.created_at == datetime(2026, 11, 16, 13, tzinfo=UTC)
-    outside = parse("pull_request", {"pull_request": {**PULL, "created_at": "0001-01-01T00:00:00+10:00"}})
+    outside = parse(
+        "pull_request", {"pull_request": {**PULL, "created_at": "0001-01-01T00:00:00+10:00"}}
+    )
     assert isinstance(outside, Unread)
 
 

@@ -12,8 +12,42 @@ from tests.core.strategies import hostile, shows, text
 # A text made of what means something in GitHub's Markdown.
 MARKUP = st.lists(
     st.sampled_from(
-        ["@", "#", "GH-", "gh-", "www.", "http://", "https://", ":", "[", "](", ")", "<", ">", "&lt;", "`", "*", "_", "\\",
-         "!", "|", "~~", "$", "-", "+", "octocat", "org/team", "1", "a.example", "img src=x", " ", "\u2060", "\n", "{", "}"]
+        [
+            "@",
+            "#",
+            "GH-",
+            "gh-",
+            "www.",
+            "http://",
+            "https://",
+            ":",
+            "[",
+            "](",
+            ")",
+            "<",
+            ">",
+            "&lt;",
+            "`",
+            "*",
+            "_",
+            "\\",
+            "!",
+            "|",
+            "~~",
+            "$",
+            "-",
+            "+",
+            "octocat",
+            "org/team",
+            "1",
+            "a.example",
+            "img src=x",
+            " ",
+            "\u2060",
+            "\n",
+            "{",
+            "}",
+        ]
     ),
     max_size=12,
 ).map("".join)
@@ -64,7 +98,21 @@ def test_one_line_shows_what_it_says(typed: str, limit: int) -> None:
     line.encode()
 
 
-@pytest.mark.parametrize("hidden", ["\u202e", "\u2066", "\u200b", "\ufeff", "\u00ad", "\u3164", "\U000e0041", "\0", "\x1b", "\ud800"])
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "\u202e",
+        "\u2066",
+        "\u200b",
+        "\ufeff",
+        "\u00ad",
+        "\u3164",
+        "\U000e0041",
+        "\0",
+        "\x1b",
+        "\ud800",
+    ],
+)
 def test_one_line_drops_what_hides(hidden: str) -> None:
     assert one_line(f"ad{hidden}min") == "admin"
 

@@ -221,6 +221,26 @@ def _typed(text: str, kind: str | None) -> Json:
     return text
 
 
+def _mend(document: Json) -> Json:
+    """Slips of the description that our requests meet.
+
+    - The list of installations says that an account is a user AND an enterprise (`allOf`); the
+      description of a single installation says OR (`anyOf`), and so GitHub answers.
+    - A pull request is said to have a `user` and a `head.repo` always; the webhooks' descriptions
+      know that both may be null, and so they are once the account or the fork was deleted.
+    """
+    answer = document["paths"]["/app/installations"]["get"]["responses"]["200"]
+    account = answer["content"]["application/json"]["schema"]["items"]["properties"]["account"]
+    account["anyOf"] = account.pop("allOf")
+    schemas = document["components"]["schemas"]
+    for name in ("pull-request", "pull-request-simple"):
+        pull = schemas[name]["properties"]
+        head = pull["head"]["properties"]
+        pull["user"] = head["user"] = {**schemas["simple-user"], "nullable": True}
+        head["repo"] = {**schemas["repository"], "nullable": True}
+    return document
+
+
 @cache
 def description() -> Description | None:
     """GitHub's description; None where the npm package is not installed."""
@@ -228,4 +248,4 @@ def description() -> Description | None:
     if folder is None:
         return None
     path: Path = folder / "generated" / "api.github.com.json"
-    return Description(json.loads(path.read_bytes()))
+    return Description(_mend(json.loads(path.read_bytes())))

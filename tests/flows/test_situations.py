@@ -121,10 +121,10 @@ READS = {
 
 
 @pytest.mark.parametrize("read", READS)
-@pytest.mark.parametrize("fault", ["500", "403", "429", "time-out", "no connection", "not what was asked"])
-def test_a_failed_read_closes_nothing_and_is_tried_again(
-    gate: Any, read: str, fault: str
-) -> None:
+@pytest.mark.parametrize(
+    "fault", ["500", "403", "429", "time-out", "no connection", "not what was asked"]
+)
+def test_a_failed_read_closes_nothing_and_is_tried_again(gate: Any, read: str, fault: str) -> None:
     if (read, fault) == ("label", "not what was asked"):
         pytest.skip("whether the label is there decides nothing; any answer but 404 means it is")
     gate.policy(CLOSE)

@@ -65,8 +65,13 @@ def test_installation_comes_first_a_week_before(day: Day) -> None:
     assert isinstance(event, InstallationEvent)
     assert event.action == "created"
     assert delivery.at == datetime(2026, 11, 9, 8, 12, 44, tzinfo=UTC)
-    assert [r.full_name for r in event.repositories] == ["northlight/lumen", "northlight/lumen-kernels"]
-    assert all(d.at and d.at.date() == datetime(2026, 11, 16, tzinfo=UTC).date() for d, _ in day[1:])
+    assert [r.full_name for r in event.repositories] == [
+        "northlight/lumen",
+        "northlight/lumen-kernels",
+    ]
+    assert all(
+        d.at and d.at.date() == datetime(2026, 11, 16, tzinfo=UTC).date() for d, _ in day[1:]
+    )
 
 
 def test_people_open_a_normal_days_pull_requests(day: Day) -> None:
@@ -95,9 +100,21 @@ def test_much_of_what_can_happen_to_a_pull_request_happens(day: Day) -> None:
     assert not ready.pull_request.draft
     drafts = [e for e in pulls(day) if e.pull_request.draft]
     assert [e.pull_request.number for e in drafts] == [ready.pull_request.number]
-    gone = [e.pull_request.number for _, e in day if isinstance(e, PullRequestEvent) and not e.pull_request.user]
-    assert gone == [e.pull_request.number for e in pulls(day) if e.sender and e.sender.login == "gone-tomorrow-77"]
-    older = [e for _, e in day if isinstance(e, PullRequestEvent) and e.pull_request.created_at < day[0][0].at]
+    gone = [
+        e.pull_request.number
+        for _, e in day
+        if isinstance(e, PullRequestEvent) and not e.pull_request.user
+    ]
+    assert gone == [
+        e.pull_request.number
+        for e in pulls(day)
+        if e.sender and e.sender.login == "gone-tomorrow-77"
+    ]
+    older = [
+        e
+        for _, e in day
+        if isinstance(e, PullRequestEvent) and e.pull_request.created_at < day[0][0].at
+    ]
     assert [e.action for e in older] == ["synchronize"]
 
 
@@ -116,7 +133,11 @@ def test_authors_answer_who_are_asked_but_for_the_flood(day: Day) -> None:
 
 
 def test_one_account_floods_the_repository_at_13_02(day: Day) -> None:
-    flood = [e.pull_request for e in pulls(day) if e.pull_request.user and e.pull_request.user.id == FLOOD_ID]
+    flood = [
+        e.pull_request
+        for e in pulls(day)
+        if e.pull_request.user and e.pull_request.user.id == FLOOD_ID
+    ]
     times = sorted(p.created_at for p in flood)
     assert len(flood) == 43
     assert times[0].strftime("%H:%M") == "13:02"
@@ -133,17 +154,26 @@ def test_the_burst_rule_finds_the_flood_and_nobody_else(day: Day) -> None:
         pull = event.pull_request
         assert event.repository
         assert pull.user
-        opened[event.repository.id, pull.user.id].append(Opened(number=pull.number, at=pull.created_at))
+        opened[event.repository.id, pull.user.id].append(
+            Opened(number=pull.number, at=pull.created_at)
+        )
     found: Counter[int] = Counter()
     for event in pulls(day):
         pull = event.pull_request
         assert event.repository
         assert pull.user
         facts = Facts(
-            pull=pull, role=None, opened=tuple(opened[event.repository.id, pull.user.id]), installed_at=pull.created_at
+            pull=pull,
+            role=None,
+            opened=tuple(opened[event.repository.id, pull.user.id]),
+            installed_at=pull.created_at,
         )
         found[pull.user.id] += bool(facts.burst(5, 10))
     assert +found == {FLOOD_ID: 43}
-    regular = [e.pull_request.created_at for e in pulls(day) if e.sender and e.sender.login == "oyelaran-dev"]
+    regular = [
+        e.pull_request.created_at
+        for e in pulls(day)
+        if e.sender and e.sender.login == "oyelaran-dev"
+    ]
     assert len(regular) == 3
     assert max(regular) - min(regular) < timedelta(hours=1)

@@ -18,7 +18,6 @@ and rate limits that run out by themselves (set a fault for those). `app` scopes
 an installation writes with `write` on the endpoint's permission, a user with triage rights.
 """
 
-import threading
 from typing import Any, Self
 
 from tests.fakes.github import endpoints_app, endpoints_repo
@@ -44,13 +43,10 @@ class GitHub:
         self.description = description() if judge else None
         self.prefix = prefix
         self._server = Server(self, port)
-        self.web_url = f"http://127.0.0.1:{self._server.server_port}"
+        self.web_url = self._server.url
         self.api_url = self.web_url + prefix
         self.world.shapes = Shapes(self.api_url, self.web_url)
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.05,), name="github", daemon=True
-        )
-        self._thread.start()
+        self._server.start()
         self.seed()
 
     def seed(self) -> None:
@@ -142,7 +138,7 @@ class GitHub:
     def stop(self) -> None:
         """Stop listening and sending."""
         self._server.stop()
-        self._thread.join(5)
+        self.violations.extend(self._server.failures)
         self.world.hooks.stop()
 
     def __enter__(self) -> Self:

@@ -61,8 +61,8 @@ class Fault:
         if self.kind == "secondary_limit":
             words = self.message or "You have exceeded a secondary rate limit. Please wait."
             return _refusal(self.status or 403, words, {"Retry-After": str(int(self.seconds))})
-        words = {403: "Forbidden", 404: "Not Found", 429: "Too Many Requests"}
-        return _refusal(self.status, self.message or words.get(self.status, "Server Error"), {})
+        names = {403: "Forbidden", 404: "Not Found", 429: "Too Many Requests"}
+        return _refusal(self.status, self.message or names.get(self.status, "Server Error"), {})
 
     def as_json(self) -> dict[str, Any]:
         """For `/_faults`."""

@@ -95,7 +95,7 @@ class Hooks:
         self._thread = threading.Thread(target=self._run, name="github-hooks", daemon=True)
         self._thread.start()
 
-    def emit(  # noqa: PLR0913 - the parts of one delivery
+    def emit(
         self,
         event: str,
         payload: dict[str, Any],
@@ -120,8 +120,8 @@ class Hooks:
             action=payload.get("action"),
             body=json.dumps(payload, ensure_ascii=False).encode("utf-8", "surrogatepass"),
             app=app,
-            installation_id=installation and installation.id,
-            repository_id=repository and repository.id,
+            installation_id=installation.id if installation else None,
+            repository_id=repository.id if repository else None,
             delivered_at=at,
         )
         self.deliveries.append(delivery)
@@ -134,7 +134,8 @@ class Hooks:
     @contextmanager
     def held(self) -> Iterator[list[Delivery]]:
         """Inside, nothing is sent: the list fills with what would have been. Then `deliver` it."""
-        self._held = held = []
+        held: list[Delivery] = []
+        self._held = held
         try:
             yield held
         finally:

@@ -5,7 +5,7 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 ROLES = ("none", "read", "triage", "write", "maintain", "admin")
 PERMISSIONS = {
@@ -44,7 +44,7 @@ def sha_of(*parts: object) -> str:
 
 @dataclass(eq=False)
 class User:
-    """An account: `type` is User, Bot or Organization. A deleted one is null in every answer."""
+    """An account: `type` is User, Bot or Organization. See `Acts.delete_user` for `deleted`."""
 
     id: int
     login: str
@@ -52,7 +52,7 @@ class User:
     type: str = "User"
     name: str | None = None
     email: str | None = None
-    deleted: bool = False
+    deleted: Literal["", "null", "ghost"] = ""
 
 
 @dataclass(eq=False)

@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote, urlencode
 import jwt
 
 from tests.fakes.github.acts import Acts
-from tests.fakes.github.model import App, Installation, Pull, Repository, User
+from tests.fakes.github.model import App, Installation, Pull, Repository, Token, User
 
 T = TypeVar("T")
 DOCS = "https://docs.github.com/rest"
@@ -206,19 +206,26 @@ def _sign_in(world: Acts, call: Call, who: Who) -> None:
         if who != "app":
             raise Refusal(403, "Resource not accessible by integration")
         return
+    held = _held(world, token)
+    if who == "app":
+        raise Refusal(401, "A JSON web token could not be decoded")
+    needed = {"installation": held.installation, "user": held.user}.get(who, held)
+    if needed is None:
+        raise Refusal(403, "Resource not accessible by integration")
+    call.app, call.installation, call.user = held.app, held.installation, held.user
+
+
+def _held(world: Acts, token: str) -> Token:
+    """What a token stands for, if it still stands."""
     held = world.tokens.get(token)
     if held is None or held.expires_at <= world.now():
         raise Refusal(401, "Bad credentials")
-    if who == "app":
-        raise Refusal(401, "A JSON web token could not be decoded")
     if held.installation is not None:
         if held.installation.deleted:
             raise Refusal(401, "Bad credentials")
         if held.installation.suspended_at:
             raise Refusal(403, "This installation has been suspended")
-    if (who == "installation" and held.installation is None) or (who == "user" and not held.user):
-        raise Refusal(403, "Resource not accessible by integration")
-    call.app, call.installation, call.user = held.app, held.installation, held.user
+    return held
 
 
 def _app_of(world: Acts, token: str) -> App:

@@ -2,19 +2,17 @@
 
 import hashlib
 import json
-import socket
-import threading
 import time
 import traceback
 from dataclasses import dataclass
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Protocol
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from tests.fakes.github.acts import Acts
 from tests.fakes.github.faults import Fault, Faults
 from tests.fakes.github.routes import Answer, Call, Refusal, dispatch
+from tests.fakes.loopback import Exchange, LoopbackServer
 from tests.fakes.openapi import Description
 
 PAGES = ("/login/", "/settings/", "/organizations/")
@@ -47,64 +45,23 @@ class Github(Protocol):
         """Answer `/_…`."""
 
 
-class Server(ThreadingHTTPServer):
-    """Keeps its connections, so that stopping ends their threads."""
-
-    daemon_threads = True
-    block_on_close = False
-    request_queue_size = 128
+class Server(LoopbackServer):
+    """The stand-in's door."""
 
     def __init__(self, github: Github, port: int) -> None:
         self.github = github
         self.used = 0
-        self._open: set[socket.socket] = set()
-        self._guard = threading.Lock()
-        super().__init__(("127.0.0.1", port), Handler)
-
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """Serve one connection."""
-        with self._guard:
-            self._open.add(request)
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            with self._guard:
-                self._open.discard(request)
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away is none of our business."""
-
-    def stop(self) -> None:
-        """Close everything."""
-        self.shutdown()
-        self.server_close()
-        with self._guard:
-            for connection in self._open:
-                _hang_up(connection)
+        super().__init__(Handler, port)
 
 
-def _hang_up(connection: socket.socket) -> None:
-    try:
-        connection.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        return
-
-
-class Handler(BaseHTTPRequestHandler):
-    """One connection."""
+class Handler(Exchange):
+    """One request."""
 
     server: Server
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    wbufsize = -1
 
-    def log_message(self, format: str, *args: object) -> None:
-        """Not to the terminal: `requests` is the log."""
-
-    def _serve(self) -> None:
+    def serve(self, raw: bytes) -> None:
+        """Answer, or fail as a fault says."""
         github = self.server.github
-        length = int(self.headers.get("content-length") or 0)
-        raw = self.rfile.read(length)
         split = urlsplit(self.path)
         if split.path.startswith("/_"):
             self._control(split.path, raw)
@@ -114,15 +71,12 @@ class Handler(BaseHTTPRequestHandler):
             path = path.removeprefix(github.prefix)
         fault = github.faults.take(self.command, path)
         answer = self._strike(fault, path, split.query, raw)
-        status = answer and answer.status
+        status = answer.status if answer else None
         self._log(path, split.query, raw, status)
         if answer is None:
-            self.close_connection = True
-            _hang_up(self.connection)
+            self.hang_up()
         else:
             self._send(answer)
-
-    do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = _serve  # noqa: N815 - the library's names
 
     def _strike(self, fault: Fault | None, path: str, query: str, raw: bytes) -> Answer | None:
         """The answer, with the fault's doing; None where the connection is to be closed."""
@@ -159,8 +113,9 @@ class Handler(BaseHTTPRequestHandler):
         answer = self._finish(answer)
         if judge is not None:
             body = answer.body or b""
-            wrong = judge.answer(self.command, call.path, answer.status, answer.media, body)
-            github.violations.extend(wrong)
+            github.violations.extend(
+                judge.answer(self.command, call.path, answer.status, answer.media, body)
+            )
         return answer
 
     def _finish(self, answer: Answer) -> Answer:
@@ -182,7 +137,6 @@ class Handler(BaseHTTPRequestHandler):
             answer.body = json.dumps(answer.body).encode()
         if answer.status != HTTPStatus.NOT_MODIFIED:
             self.server.used += 1
-        self.send_response(answer.status)
         headers = {
             "Content-Type": answer.media,
             "X-GitHub-Media-Type": "github.v3; format=json",
@@ -194,15 +148,7 @@ class Handler(BaseHTTPRequestHandler):
             "X-RateLimit-Resource": "core",
             **answer.headers,
         }
-        bodiless = answer.status in {204, 304}
-        if not bodiless:
-            headers["Content-Length"] = str(len(answer.body))
-        for key, value in headers.items():
-            self.send_header(key, value)
-        self.end_headers()
-        if not bodiless:
-            self.wfile.write(answer.body)
-        self.wfile.flush()
+        self.reply(answer.status, answer.body, headers)
 
     def _log(self, path: str, query: str, raw: bytes, status: int | None) -> None:
         try:

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from functools import cache, wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, TypeVar, cast
 
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -27,22 +27,18 @@ from tests.fakes.github.model import (
 )
 from tests.fakes.github.shapes import Shapes
 
-P = ParamSpec("P")
-T = TypeVar("T")
-W = TypeVar("W", bound="World")
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def locked(
-    method: Callable[Concatenate[W, P], T],
-) -> Callable[Concatenate[W, P], T]:
+def locked(method: Method) -> Method:
     """One act at a time."""
 
     @wraps(method)
-    def inner(self: W, /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def inner(self: "World", *args: Any, **kwargs: Any) -> Any:
         with self.lock:
             return method(self, *args, **kwargs)
 
-    return inner
+    return cast("Method", inner)
 
 
 @cache
