@@ -7,9 +7,9 @@ import hmac
 from dataclasses import dataclass, field
 
 import httpx
-from authlib.common.security import generate_token  # type: ignore[import-untyped]
-from authlib.oauth2 import OAuth2Error  # type: ignore[import-untyped]
-from authlib.oauth2.client import OAuth2Client  # type: ignore[import-untyped]
+from authlib.common.security import generate_token
+from authlib.oauth2 import OAuth2Error
+from authlib.oauth2.client import OAuth2Client
 
 from app.adapters.github.client import TIMEOUT, AppCredentials, public
 from app.adapters.github.errors import UNREADABLE, narrow
@@ -103,7 +103,7 @@ class SignIn:
         return OAuth2Client(
             session,
             client_id=self._credentials.client_id,
-            token_endpoint_auth_method="none",
+            token_endpoint_auth_method="none",  # noqa: S106 - a method, no secret
             redirect_uri=self._redirect_uri,
             code_challenge_method="S256",
         )
