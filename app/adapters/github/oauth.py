@@ -91,8 +91,8 @@ class SignIn:
             raise UserError(f"GitHub refused the sign-in ({said}).", hint=_AGAIN) from error
         except httpx.HTTPError as error:
             raise RetryLater(f"no answer from GitHub ({type(error).__name__})") from error
-        except ValueError as error:
-            raise RetryLater(f"{UNREADABLE} (no JSON)") from error
+        except (ValueError, TypeError) as error:
+            raise RetryLater(UNREADABLE) from error
         token = answer.get("access_token")
         if not is_token(token):
             raise RetryLater(f"{UNREADABLE} (no token)")

@@ -8,7 +8,6 @@ import pytest
 from cryptography.fernet import Fernet
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from tests.adapters.github.scripted import Scripted
 
 from app.adapters.github.app_api import GitHubAppApi
 from app.adapters.github.client import AppCredentials, GitHub
@@ -16,6 +15,7 @@ from app.adapters.github.reader import GitHubReader
 from app.adapters.github.tokens import TokenStore
 from app.adapters.github.writer import GitHubWriter
 from app.core.facts import RepositoryRef
+from tests.adapters.github.scripted import Scripted
 
 APP_ID = 4242
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

@@ -8,13 +8,13 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from tests.adapters.github.conftest import NOW
-from tests.adapters.github.scripted import Reply, Scripted
 
 from app.adapters.github import transport
 from app.adapters.github.client import GitHub, public
 from app.adapters.github.connection import Connection, path
 from app.core.errors import Rejected, RetryLater
+from tests.adapters.github.conftest import NOW
+from tests.adapters.github.scripted import Reply, Scripted
 
 THING = r"/thing$"
 WAYS = ("GET", "POST", "PATCH", "DELETE")
@@ -287,7 +287,7 @@ def test_a_token_follows_no_redirect_to_another_server(
     scripted: Scripted, connection: Connection, target: str
 ) -> None:
     scripted.on("GET", THING, Reply(301, {}, {"location": target}))
-    with pytest.raises(RetryLater, match="redirect|RemoteProtocolError"):
+    with pytest.raises(RetryLater, match=r"redirect|RemoteProtocolError"):
         connection.read("/thing")
 
 
