@@ -64,16 +64,18 @@ class _Jwt:
     def __init__(self, core: Core, caches: Caches, credentials: AppCredentials) -> None:
         self._caches = caches
         self._auth = AppAuth(core, credentials.app_id, credentials.private_key)
-
-    def header(self) -> str | None:
         try:
-            return f"Bearer {self._auth.get_jwt()}"
+            # A key that does not sign is found out here, where a person starts the service.
+            self._auth.get_jwt()
         except (ValueError, TypeError, jwt.PyJWTError) as error:
             raise UserError(
                 "The GitHub App's private key is not a PEM file that we can read.",
                 hint="Set GITHUB_PRIVATE_KEY (or GITHUB_PRIVATE_KEY_FILE) to the .pem file that "
                 "GitHub gave you when the key was made.",
             ) from error
+
+    def header(self) -> str | None:
+        return f"Bearer {self._auth.get_jwt()}"
 
     def drop(self) -> bool:
         self._caches.drop_jwt()
@@ -124,10 +126,10 @@ class GitHub:
     """The App's connections to one GitHub: its own, and one for each installation.
 
     `api_url` is `https://api.github.com` or `https://HOST/api/v3`; `timeout` is seconds for a
-    whole request. The rest is for tests.
+    whole request. The rest is for tests. `UserError` where the private key is none.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - who, with what, where; and time for the tests
         self,
         credentials: AppCredentials,
         tokens: TokenStore,

@@ -77,8 +77,7 @@ class Core(GitHubCore[UnauthAuthStrategy]):
         yield self._entered
 
     def _check_rate_limit(self, response: Response[Any, Any]) -> None:
-        """Nothing: `errors.failure` reads the limits. githubkit fails on headers that are no
-        number."""
+        """Nothing: `errors.failure` reads the limits; githubkit fails on odd headers."""
 
 
 class Connection:

@@ -46,8 +46,8 @@ class Answer:
             return ""
         parts = [self.payload.get("message")]
         errors = self.payload.get("errors")
-        for error in errors[:5] if isinstance(errors, list) else []:
-            parts.append(_words(error) if isinstance(error, dict) else error)
+        listed = errors[:5] if isinstance(errors, list) else []
+        parts += [_words(error) if isinstance(error, dict) else error for error in listed]
         return one_line("; ".join(p for p in parts if isinstance(p, str) and p), 300)
 
 

@@ -91,8 +91,8 @@ class SignIn:
             raise UserError(f"GitHub refused the sign-in ({said}).", hint=_AGAIN) from error
         except httpx.HTTPError as error:
             raise RetryLater(f"no answer from GitHub ({type(error).__name__})") from error
-        except ValueError as error:
-            raise RetryLater(f"{UNREADABLE} (no JSON)") from error
+        except (ValueError, TypeError) as error:
+            raise RetryLater(UNREADABLE) from error
         token = answer.get("access_token")
         if not is_token(token):
             raise RetryLater(f"{UNREADABLE} (no token)")
@@ -103,7 +103,7 @@ class SignIn:
         return OAuth2Client(
             session,
             client_id=self._credentials.client_id,
-            token_endpoint_auth_method="none",
+            token_endpoint_auth_method="none",  # noqa: S106 - a method, no secret
             redirect_uri=self._redirect_uri,
             code_challenge_method="S256",
         )

@@ -54,6 +54,12 @@ class _Comment(Narrow):
     performed_via_github_app: _App | None = None
 
 
+class _Turn(Narrow):
+    event: str
+    actor: Account | None = None
+    performed_via_github_app: _App | None = None
+
+
 class _Run(Narrow):
     id: Id
     external_id: str | None = None
@@ -120,7 +126,7 @@ class GitHubWriter:
             case SetCheckRun():
                 return self._new_run(write, effect)
             case Close():
-                return _set_state(write, "closed")
+                return self._close(write)
             case Reopen():
                 return _set_state(write, "open")
             case _:
@@ -148,15 +154,42 @@ class GitHubWriter:
             for item in items(page.payload):
                 comment = narrow(_Comment, item)
                 marked = (comment.body or "").rstrip().endswith(_marker(write.key))
-                if marked and self._is_ours(comment):
+                if marked and self._is_ours(comment.user, comment.performed_via_github_app):
                     return comment.id
         return None
 
-    def _is_ours(self, comment: _Comment) -> bool:
-        if comment.performed_via_github_app is not None:
-            return comment.performed_via_github_app.id == self._app_id
-        user = comment.user
-        return user is not None and user.is_app and user.login == self._bot_login
+    def _is_ours(self, by: Account | None, app: _App | None) -> bool:
+        if app is not None:
+            return app.id == self._app_id
+        return by is not None and by.is_app and by.login == self._bot_login
+
+    def _close(self, write: _Write) -> Receipt:
+        """Close, but take nobody else's close for ours, and no person's reopening for unseen."""
+        turns = self._turns(write) if write.again else []
+        match turns:
+            case [("closed", True), *_]:
+                return Receipt(changed=False)
+            case [("closed", False), *_]:
+                raise Rejected("somebody else closed the pull request first", status=409)
+            case [("reopened", False), ("closed", True), *_]:
+                raise Rejected("we closed it, and somebody reopened it since", status=409)
+        return _set_state(write, "closed")
+
+    def _turns(self, write: _Write) -> list[tuple[str, bool]]:
+        """The last two closings and reopenings, newest first, each with whether it was ours.
+
+        Empty where GitHub does not say; closing is then repeated, which changes nothing.
+        """
+        turns: list[tuple[str, bool]] = []
+        for page in _newest_pages(write.github, f"{write.issue}/events", accept=(404,)):
+            for item in reversed(items(page.payload)):
+                turn = narrow(_Turn, item)
+                if turn.event in {"closed", "reopened"}:
+                    ours = self._is_ours(turn.actor, turn.performed_via_github_app)
+                    turns.append((turn.event, ours))
+                if len(turns) == 2:
+                    return turns
+        return turns
 
     def _new_run(self, write: _Write, effect: SetCheckRun) -> Receipt:
         if write.again:
@@ -217,13 +250,15 @@ def _receipt(answer: Answer) -> Receipt:
     return Receipt(id=narrow(_Written, answer.payload, maybe_done=True).id)
 
 
-def _newest_pages(github: Connection, where: str) -> Iterator[Answer]:
+def _newest_pages(github: Connection, where: str, accept: tuple[int, ...] = ()) -> Iterator[Answer]:
     """Up to ten pages of a list that GitHub only gives oldest first: the last ones backwards.
 
     Backwards, since a comment that is deleted meanwhile then moves ours onto a page yet to come.
     """
     size = {"per_page": "100"}
-    first = github.read(where, size)
+    first = github.read(where, size, accept=accept)
+    if first.status in accept:
+        return
     last = first.links.get("last", {}).get("page", "1")
     if not last.isdecimal():
         raise RetryLater("GitHub answered something we cannot read (a page without a number)")
