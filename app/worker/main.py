@@ -99,8 +99,10 @@ def schedule(settings: Settings) -> dict[str, Any]:
 
 
 def run_beat() -> None:
-    """Rings for the periodic work until SIGTERM. It keeps nothing on disk: everything due is in the
-    database."""
+    """Rings for the periodic work until SIGTERM.
+
+    It keeps nothing on disk: everything due is in the database.
+    """
     settings = load()
     celery = _celery(settings)
     celery.conf.beat_schedule = schedule(settings)
