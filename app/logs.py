@@ -15,6 +15,11 @@ from typing import Any, TextIO
 import structlog
 
 HIDDEN = "[hidden]"
+# Libraries that have a line for everything they do; only their complaints are worth reading.
+_CHATTY = (
+    *("httpx", "httpcore", "hishel", "kombu", "amqp", "alembic"),
+    *("celery.worker.strategy", "celery.app.trace", "celery.beat"),
+)
 _NAMES = re.compile(r"secret|token|passw|authorization|cookie|key|signature", re.IGNORECASE)
 _TEXTS = (
     # GitHub's tokens (installation tokens are long and may hold dots), and JSON web tokens
@@ -103,7 +108,7 @@ def configure(level: str, style: str, stream: TextIO | None = None) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
-    for chatty in ("httpx", "httpcore", "hishel", "kombu", "amqp", "alembic"):
+    for chatty in _CHATTY:
         logging.getLogger(chatty).setLevel(max(logging.WARNING, root.level))
     structlog.configure(
         processors=[
