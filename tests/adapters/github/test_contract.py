@@ -131,7 +131,7 @@ def test_a_renamed_repository_is_read_and_written(
 ) -> None:
     stand_in.world.rename_repository("gadgets", by="olivia")
     assert GitHubReader(github.installation).pull(repository, number).number == number
-    carry(writer_of(github), repository, number, Notice(purpose="ask", body="Hello?"))
+    carry(writer_of(github), repository, number, Notice(kind="ask_comment", body="Hello?"))
     assert len(stand_in.world.pull(number).comments) == 1
 
 
@@ -190,7 +190,7 @@ WRITES: dict[str, tuple[Callable[[StandIn, int], Effect], dict[str, Any], dict[s
         {"comments": ["Status"]},
     ),
     "notice": (
-        lambda *_: Notice(purpose="close", body="Closed, because …"),
+        lambda *_: Notice(kind="close_comment", body="Closed, because …"),
         {"method": "POST", "path": r"/comments$"},
         {"comments": ["Closed, because …"]},
     ),
@@ -248,7 +248,7 @@ def test_a_planted_marker_does_not_silence_us(
     stand_in.world.comment(number, "Hi\n\n<!-- pulsegate:1:2:x -->", by="stranger")
     for _ in range(230):
         stand_in.world.comment(number, "noise", by="stranger")
-    notice = Notice(purpose="ask", body="Are you there?")
+    notice = Notice(kind="ask_comment", body="Are you there?")
     first = carry(writer, repository, number, notice, again=True)
     assert first.changed
     for _ in range(100):
@@ -281,7 +281,7 @@ def test_a_locked_conversation_refuses(
 ) -> None:
     stand_in.world.lock_pull(number, by="olivia")
     with pytest.raises(Rejected, match="locked") as caught:
-        carry(writer, repository, number, Notice(purpose="ask", body="Hello?"))
+        carry(writer, repository, number, Notice(kind="ask_comment", body="Hello?"))
     assert caught.value.status == 403
 
 
@@ -289,7 +289,7 @@ def test_a_suspended_and_a_removed_installation(
     stand_in: StandIn, github: GitHub, repository: RepositoryRef, number: int
 ) -> None:
     writer, installation = writer_of(github), stand_in.world.installation
-    carry(writer, repository, number, Notice(purpose="ask", body="Hello?"))
+    carry(writer, repository, number, Notice(kind="ask_comment", body="Hello?"))
     stand_in.world.suspend(installation, by="olivia")
     with pytest.raises(RetryLater, match="suspended"):
         carry(writer, repository, number, Close())
