@@ -16,6 +16,7 @@ run: $(VENV)/.service  ## Run Pulsegate with its own PostgreSQL and Valkey; Ctrl
 	@$(BIN)/pulsegate up
 
 setup: $(VENV)/.dev  ## Make .venv with everything, locked.
+	@echo "$(VENV) is ready; $(BIN)/pulsegate is the command line"
 
 test: $(VENV)/.dev tests/e2e/node_modules/.package-lock.json  ## Run all tests, import contracts included.
 	@$(BIN)/lint-imports
