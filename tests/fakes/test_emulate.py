@@ -78,6 +78,7 @@ def test_what_the_pass_through_adds(
         "renovate[bot]": (200, "read"),
         "nobody": (404, None),
     }
+    assert api.get("/repos/acme/none/collaborators/tom/permission").status_code == 404
     assert api.get("/installation/repositories").json()["total_count"] == 1
     app = {"Authorization": f"Bearer {emulate.app_jwt()}"}
     listener.status = 503
