@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from tests.fakes.github.model import ROLES
-from tests.fakes.loopback import Exchange, LoopbackServer
+from tests.fakes.loopback import Exchange, LoopbackServer, client
 
 Json = Any
 MILLISECONDS = re.compile(rb'("\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+Z"')
@@ -194,9 +194,8 @@ class _Pass(Exchange):
         if url is None:
             return
         try:
-            code = httpx.post(
-                url, content=raw, headers=headers, timeout=10, trust_env=False
-            ).status_code
+            with client(timeout=10) as sender:
+                code = sender.post(url, content=raw, headers=headers).status_code
         except httpx.HTTPError:
             code = 0
         good = 200 <= code < 300

@@ -15,7 +15,7 @@ import pytest
 
 from tests.fakes.emulate import Emulate
 from tests.fakes.github import GitHub
-from tests.fakes.loopback import Listener, Received, wait_until
+from tests.fakes.loopback import Listener, Received, client, wait_until
 
 pytestmark = pytest.mark.emulate
 REPO = "/repos/acme/widgets"
@@ -46,11 +46,6 @@ def sides(github: GitHub, emulate: Emulate) -> Iterator[list[Side]]:
                 Side("stand-in", a, world.open_pull, world.comment, ours),
                 Side("emulate", b, emulate.open_pull, emulate.comment, theirs),
             ]
-
-
-def client(url: str, token: str) -> httpx.Client:
-    headers = {"Authorization": f"Bearer {token}"}
-    return httpx.Client(base_url=url, headers=headers, trust_env=False)
 
 
 def kinds(value: Any) -> Any:

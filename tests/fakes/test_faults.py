@@ -8,7 +8,7 @@ import pytest
 
 from tests.fakes.github import GitHub
 from tests.fakes.github.process import GitHubProcess
-from tests.fakes.loopback import Listener
+from tests.fakes.loopback import Listener, client, wait_until
 
 REPO = "/repos/acme/widgets"
 COMMENTS = f"{REPO}/issues/1/comments"
@@ -19,8 +19,7 @@ def api(github: GitHub) -> Iterator[httpx.Client]:
     world = github.world
     world.open_pull(by="stranger")
     token = world.issue_token(installation=world.installation, app=world.app)
-    headers = {"Authorization": f"Bearer {token}"}
-    with httpx.Client(base_url=github.api_url, headers=headers, trust_env=False, timeout=5) as api:
+    with client(github.api_url, token, timeout=5) as api:
         yield api
 
 
@@ -85,8 +84,6 @@ def test_an_answer_comes_late_but_the_write_is_carried_out(
     github.fault("delay", seconds=0.4, method="POST")
     with pytest.raises(httpx.ReadTimeout):
         api.post(COMMENTS, json={"body": "a"}, timeout=0.1)
-    from tests.fakes.loopback import wait_until
-
     wait_until(lambda: github.world.pull(1).comments)
 
 
@@ -113,7 +110,9 @@ def test_as_a_process_of_its_own(listener: Listener) -> None:
         answers = [httpx.get(url, trust_env=False) for _ in range(2)]
         assert [a.status_code for a in answers] == [503, 200]
         assert answers[1].json()["url"] == url
+        github.do("suspend", installation=github.state()["installations"][0]["id"], by="olivia")
         state = github.state()
+        assert state["installations"][0]["suspended_at"]
         [pull] = state["repositories"]["acme/widgets"]["pulls"]
         assert (pull["title"], state["faults"][0]["hits"]) == ("From outside", 1)
         assert state["violations"] == []

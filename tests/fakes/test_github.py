@@ -12,7 +12,7 @@ import jwt
 import pytest
 
 from tests.fakes.github import GitHub
-from tests.fakes.loopback import Listener
+from tests.fakes.loopback import Listener, client
 from tests.fakes.node import require_package
 
 REPO = "/repos/acme/widgets"
@@ -30,8 +30,8 @@ def bearer(token: str) -> dict[str, str]:
 
 @pytest.fixture
 def anonymous(github: GitHub) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=github.api_url, trust_env=False) as client:
-        yield client
+    with client(github.api_url) as anonymous:
+        yield anonymous
 
 
 @pytest.fixture

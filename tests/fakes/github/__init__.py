@@ -102,6 +102,8 @@ class GitHub:
                     for r in world.repositories
                     if not r.deleted
                 },
+                "installations": [shapes.installation(i) for i in world.installations],
+                "accounts": [shapes.user(u) for u in world.users.values() if not u.deleted],
                 "deliveries": [d.item() for d in world.hooks.deliveries],
                 "faults": [f.as_json() for f in self.faults.all()],
                 "requests": [vars(r) for r in self.requests],
@@ -120,7 +122,10 @@ class GitHub:
         raise ValueError(f"no {method} {path}")
 
     def _do(self, act: str, args: dict[str, Any]) -> Any:
-        """One act of `Acts` by name; `deliver` by the delivery's id; `set` fields of the App."""
+        """One act of `Acts` by name. An installation goes by its id.
+
+        Two more: `deliver` (by the delivery's id) and `set_app` (fields of the App).
+        """
         if act == "deliver":
             found = next(d for d in self.world.hooks.deliveries if d.id == args["id"])
             return self.world.hooks.deliver(found).item()
@@ -130,6 +135,9 @@ class GitHub:
             return {}
         if act.startswith("_") or act in {"lock", "clock", "hooks", "shapes"}:
             raise ValueError(f"no act {act}")
+        if "installation" in args:
+            wanted = args["installation"]
+            args["installation"] = next(i for i in self.world.installations if i.id == wanted)
         made = getattr(self.world, act)(**args)
         if isinstance(made, Delivery):
             return made.item()
