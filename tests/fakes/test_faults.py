@@ -1,26 +1,21 @@
 """Each fault does what it says."""
 
 import time
-from collections.abc import Iterator
 
 import httpx
 import pytest
 
 from tests.fakes.github import GitHub
 from tests.fakes.github.process import GitHubProcess
-from tests.fakes.loopback import Listener, client, wait_until
+from tests.fakes.loopback import Listener, wait_until
 
 REPO = "/repos/acme/widgets"
 COMMENTS = f"{REPO}/issues/1/comments"
 
 
-@pytest.fixture
-def api(github: GitHub) -> Iterator[httpx.Client]:
-    world = github.world
-    world.open_pull(by="stranger")
-    token = world.issue_token(installation=world.installation, app=world.app)
-    with client(github.api_url, token, timeout=5) as api:
-        yield api
+@pytest.fixture(autouse=True)
+def pull(github: GitHub) -> None:
+    github.world.open_pull(by="stranger")
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 403, 429])

@@ -18,7 +18,10 @@ and rate limits that run out by themselves (set a fault for those). `app` scopes
 an installation writes with `write` on the endpoint's permission, a user with triage rights.
 """
 
+import time
 from typing import Any, Self
+
+import jwt
 
 from tests.fakes.github import endpoints_app, endpoints_repo
 from tests.fakes.github.acts import Acts
@@ -62,6 +65,17 @@ class GitHub:
         world.add_user("renovate[bot]", "Bot")
         world.add_app("acme")
         world.add_installation("acme")
+
+    def app_jwt(self, *, issuer: str = "", key: str = "", seconds: int = 540) -> str:
+        """A JSON web token of the first App; wrong ones on demand."""
+        app, now = self.world.app, int(time.time())
+        claims = {"iat": now - 60, "exp": now + seconds, "iss": issuer or str(app.id)}
+        return jwt.encode(claims, key or app.private_key_pem, algorithm="RS256")
+
+    def installation_token(self) -> str:
+        """A token of the first installation."""
+        world = self.world
+        return world.issue_token(installation=world.installation, app=world.app)
 
     def fault(self, kind: Kind, **more: Any) -> Fault:
         """Set a fault; see `Fault`."""
