@@ -77,7 +77,7 @@ def web() -> None:
     with connected(settings) as env:
         os.environ.update(env)
         uvicorn.run(
-            "app.wiring.web:create_app",
+            "app.web.app:create_app",
             factory=True,
             host=settings.host,
             port=settings.port,

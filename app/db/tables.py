@@ -151,6 +151,7 @@ cases = Table(
     UniqueConstraint("repository_id", "number"),
     Index("cases_author_idx", "repository_id", "author_id", "opened_at"),
     Index("cases_decided_idx", "repository_id", text("decided_at DESC"), text("id DESC")),
+    Index("cases_state_idx", "repository_id", "state", text("decided_at DESC"), text("id DESC")),
 )
 
 hands = Table(
@@ -211,6 +212,11 @@ outbox = Table(
     ),
     Index("outbox_pull_idx", "repository_id", "number", "id"),
     Index(
+        "outbox_counted_idx",
+        "state",
+        postgresql_where=text("state IN ('pending', 'doing', 'failed')"),
+    ),
+    Index(
         "outbox_pace_idx",
         "installation_id",
         "attempted_at",
@@ -242,6 +248,7 @@ sessions = Table(
     _time("seen_at", nullable=False),
     _time("expires_at", nullable=False),
     _time("revoked_at"),
+    Index("sessions_account_idx", "account_id"),
 )
 
 bookmarks = Table(

@@ -1,9 +1,9 @@
 """For machines that look after this one: does it live, can it work, how does it do."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, Response
+from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
@@ -11,11 +11,10 @@ from prometheus_client.registry import Collector
 
 from app.core.errors import RetryLater
 from app.db import inbox, migrate, outbox, reports
-from app.web.parts import parts
+from app.web.parts import Parts
 from app.wiring.web import WebParts
 
 router = APIRouter()
-Parts = Annotated[WebParts, Depends(parts)]
 
 
 @router.get("/healthz")

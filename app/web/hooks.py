@@ -11,7 +11,7 @@ from app.adapters.github.webhook import verify, well_formed
 from app.core.errors import RetryLater, UserError
 from app.flows.intake import Incoming, accept
 from app.metrics import DELIVERIES
-from app.web.parts import parts
+from app.web.parts import Parts
 from app.wiring.web import WebParts
 
 # GitHub's own limit for a payload.
@@ -45,7 +45,7 @@ async def raw_body(request: Request) -> bytes:
 def github(
     request: Request,
     body: Annotated[bytes, Depends(raw_body)],
-    parts: Annotated[WebParts, Depends(parts)],
+    parts: Parts,
 ) -> dict[str, Any]:
     """Takes a delivery in; see docs for the answers."""
     event = request.headers.get("x-github-event", "")

@@ -4,6 +4,7 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from threading import Lock
 from typing import Literal
 
@@ -169,22 +170,32 @@ class Base:
         except UserError as error:
             raise ValueError(error.message) from None
 
-    def store_app(self, new: NewApp) -> bytes:
-        """The credentials of an App just made, as they are to be stored."""
+    def keep_app(self, new: NewApp, now: datetime) -> bool:
+        """Stores an App that `/setup` just made, sealed; False where one is stored already."""
         credentials = new.credentials
-        sealed = _App(
-            app_id=credentials.app_id,
-            private_key=credentials.private_key,
-            webhook_secret=new.webhook_secret,
-            client_id=credentials.client_id,
-            client_secret=credentials.client_secret,
-            slug=credentials.slug,
+        sealed = self.vault.seal(
+            _App(
+                app_id=credentials.app_id,
+                private_key=credentials.private_key,
+                webhook_secret=new.webhook_secret,
+                client_id=credentials.client_id,
+                client_secret=credentials.client_secret,
+                slug=credentials.slug,
+            )
+            .model_dump_json()
+            .encode()
         )
-        return self.vault.seal(sealed.model_dump_json().encode())
-
-    def forget_cached(self) -> None:
-        """The App was just stored: read it anew."""
+        with self.database.begin() as tx:
+            kept = setup.store(
+                tx,
+                sealed=sealed,
+                app_id=credentials.app_id,
+                slug=credentials.slug,
+                html_url=new.html_url,
+                now=now,
+            )
         self._stored.read_at = float("-inf")
+        return kept
 
     def _setup(self) -> _App | None:
         cached, now = self._stored, self._clock()
@@ -200,13 +211,27 @@ class Base:
             cached.read_at = now
         return cached.value
 
+    def setup_closed(self) -> bool:
+        """Whether there is an App: then `/setup` is closed for good."""
+        if self.settings.github_app_id is not None:
+            return True
+        with self.database.begin() as tx:
+            found = setup.get(tx)
+        return found is not None and found.done
+
+    def app_page(self) -> str | None:
+        """The page at GitHub of the App that `/setup` made."""
+        with self.database.begin() as tx:
+            found = setup.get(tx)
+        return found.html_url if found else None
+
     def setup_token(self) -> str | None:
         """The token that opens `/setup`; None once that is closed. The same in every process."""
-        if self.settings.github_app_id is not None:
+        if self.setup_closed():
             return None
         with self.database.begin() as tx:
-            found = setup.get(tx) or setup.begin(tx, secrets.token_urlsafe(32))
-        return None if found.done else self.hasher.keyed_hash(_SETUP_TOKEN, found.nonce)
+            found = setup.begin(tx, secrets.token_urlsafe(32))
+        return self.hasher.keyed_hash(_SETUP_TOKEN, found.nonce)
 
     def opens_setup(self, token: str) -> bool:
         """Whether the token is the one that the terminal printed."""

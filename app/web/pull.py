@@ -1,0 +1,250 @@
+"""One decision whole: reasons, signals, score, effects, hands, versions."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, HTTPException, Path, Request
+from starlette.responses import Response
+
+from app.core.cases import Decision
+from app.core.effects import Effect
+from app.core.facts import Hand
+from app.core.scoring import Score
+from app.db import pull_report
+from app.db.pull_report import EffectRow, Whole
+from app.db.reports import Place
+from app.web import words
+from app.web.pages import Page, render
+from app.web.parts import Parts
+from app.web.sight import place
+from app.web.viewer import AnyViewer
+from app.web.words import Badge
+
+router = APIRouter()
+
+
+@dataclass(frozen=True)
+class RuleRow:
+    """A rule that applies."""
+
+    rule: str
+    sentence: str
+    would: str
+    may: str
+
+
+@dataclass(frozen=True)
+class SignalRow:
+    """One reading, in log-odds."""
+
+    name: str
+    sentence: str
+    weight: float
+
+
+@dataclass(frozen=True)
+class Band:
+    """The score as a bar from 0 to 100."""
+
+    low: float
+    width: float
+    middle: float
+    text: str
+
+
+@dataclass(frozen=True)
+class ActRow:
+    """One effect. `body` is what it writes, if anything."""
+
+    act: str
+    detail: str
+    body: str
+    state: Badge
+    reason: str
+    version: int
+    created_at: datetime
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True)
+class VersionRow:
+    """One decision among those before it."""
+
+    version: int
+    decided_at: datetime
+    state: Badge
+    summary: str
+    mode: str
+    policy: str
+
+
+@dataclass(frozen=True)
+class PullPage(Page):
+    """`pull.html`. Where nothing was decided yet, `state` says so and `versions` is empty."""
+
+    recorded: bool
+    repository: str
+    number: int
+    name: str
+    github_url: str
+    list_href: str
+    author: str
+    author_href: str
+    opened_at: datetime
+    branch: str
+    sha: str
+    facts: tuple[str, ...]
+    state: Badge
+    summary: str
+    mode: str
+    rung: str
+    role: str
+    rules: tuple[RuleRow, ...]
+    band: Band | None
+    base: float
+    model: str
+    signals: tuple[SignalRow, ...]
+    effects: tuple[ActRow, ...]
+    hands: tuple[Hand, ...]
+    versions: tuple[VersionRow, ...]
+
+
+@router.get("/pull/{owner}/{repo}/{number}")
+def pull(  # noqa: PLR0913 - the address
+    request: Request,
+    parts: Parts,
+    viewer: AnyViewer,
+    owner: str,
+    repo: str,
+    number: Annotated[int, Path(ge=1, lt=2**63)],
+) -> Response:
+    """The page."""
+    where = place(parts, viewer, owner, repo)
+    with parts.base.database.begin() as tx:
+        found = pull_report.whole(tx, where.id, number)
+    if found is None:
+        raise HTTPException(404, "There is no such page")
+    return render(request, "pull.html", _page(where, found, parts.settings.github_web_url))
+
+
+def _page(where: Place, found: Whole, web_url: str) -> PullPage:
+    last = found.decisions[0] if found.decisions else None
+    pull, user = found.pull, found.pull.user
+    return PullPage(
+        title=f"{where.full_name} #{pull.number}",
+        recorded=where.recorded,
+        repository=where.full_name,
+        number=pull.number,
+        name=pull.title or "(no title)",
+        github_url="" if where.recorded else f"{web_url}/{where.full_name}/pull/{pull.number}",
+        list_href=f"/?repository={where.full_name}",
+        author=user.login if user else "deleted account",
+        author_href=f"/?repository={where.full_name}&author={user.id}" if user else "",
+        opened_at=pull.created_at,
+        branch=pull.head.ref,
+        sha=last.head_sha if last else pull.head.sha,
+        facts=_facts(found),
+        state=Badge(*words.STATES[found.state]),
+        summary=last.summary if last else "Nothing was decided yet; a worker will come to it.",
+        mode=last.mode.word if last else "",
+        rung=last.rung.word if last else "",
+        role=_role(last),
+        rules=_rules(last),
+        band=_band(last.score) if last else None,
+        base=last.score.base if last else 0.0,
+        model=last.score.model if last else "",
+        signals=_signals(last),
+        effects=tuple(_act(e) for e in found.effects),
+        hands=found.hands,
+        versions=tuple(_version(d) for d in found.decisions),
+    )
+
+
+def _facts(found: Whole) -> tuple[str, ...]:
+    pull = found.pull
+    said = (
+        (pull.is_merged, "merged"),
+        (pull.state == "closed" and not pull.is_merged, "closed"),
+        (pull.state == "open", "open"),
+        (pull.draft, "draft"),
+        (pull.locked, "conversation locked"),
+        (found.closed_at is not None, "closed by the gate"),
+        (found.reopened_at is not None, "reopened by the gate"),
+    )
+    return tuple(text for holds, text in said if holds)
+
+
+def _role(last: Decision | None) -> str:
+    if last is None or last.role is None:
+        return "not asked for"
+    return last.role.word
+
+
+def _rules(last: Decision | None) -> tuple[RuleRow, ...]:
+    return tuple(
+        RuleRow(f.rule, f.sentence, would=f.rung.word, may=f.in_force.word)
+        for f in (last.findings if last else ())
+    )
+
+
+def _band(score: Score) -> Band | None:
+    if score.unknown:
+        return None
+    low, high = round(score.low * 100, 1), round(score.high * 100, 1)
+    middle = round(score.probability * 100, 1)
+    return Band(
+        low=low, width=max(1.0, round(high - low, 1)), middle=middle, text=words.score(score)
+    )
+
+
+def _signals(last: Decision | None) -> tuple[SignalRow, ...]:
+    return tuple(
+        SignalRow(s.name.replace("_", " "), s.sentence, s.weight)
+        for s in (last.score.signals if last else ())
+    )
+
+
+def _act(row: EffectRow) -> ActRow:
+    act, detail, body = _described(row.effect)
+    return ActRow(
+        act=act,
+        detail=detail,
+        body=body,
+        state=Badge(*words.EFFECT_STATES[row.state]),
+        reason=row.reason or "",
+        version=row.version,
+        created_at=row.created_at,
+        ended_at=row.ended_at,
+    )
+
+
+def _described(effect: Effect) -> tuple[str, str, str]:
+    """An effect in words: the act, on what, and the text that it writes."""
+    match effect.kind:
+        case "label":
+            return words.act_name("label", "on" if effect.present else "off"), effect.name, ""
+        case "ask_comment" | "close_comment":
+            return words.act_name(effect.kind, ""), "in a comment of its own", effect.body
+        case "status_comment":
+            return (
+                words.act_name("status_comment", ""),
+                "the one that is kept up to date",
+                effect.body,
+            )
+        case "check_run":
+            detail = f"{effect.conclusion}: {effect.title}"
+            return words.act_name("check_run", ""), detail, effect.summary
+        case _:
+            return words.act_name(effect.kind, ""), "", ""
+
+
+def _version(decision: Decision) -> VersionRow:
+    return VersionRow(
+        version=decision.version,
+        decided_at=decision.decided_at,
+        state=Badge(*words.STATES[decision.state]),
+        summary=decision.summary,
+        mode=decision.mode.word,
+        policy=decision.policy_version[:12],
+    )
