@@ -21,7 +21,9 @@ signal.pause()
 
 
 def test_forked_process_dies_with_its_parent(root, wait_for):
-    with subprocess.Popen([sys.executable, "-c", FORKS], stdout=subprocess.PIPE, cwd=root) as parent:
+    with subprocess.Popen(
+        [sys.executable, "-c", FORKS], stdout=subprocess.PIPE, cwd=root
+    ) as parent:
         child = psutil.Process(int(parent.stdout.readline()))
         assert child.is_running()
         parent.kill()
@@ -35,6 +37,8 @@ def test_program_that_is_not_there_says_so(root):
         "p = spawn(['/no/such/program'], stdout=subprocess.PIPE)\n"
         "print(p.communicate()[0].decode(), p.returncode)"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
+    )
     assert "/no/such/program: No such file or directory" in done.stdout
     assert done.stdout.strip().endswith("1")
