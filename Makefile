@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 # One process per core, up to what the embedded servers of the tests are comfortable with.
 JOBS ?= 2
-PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
 
 .DEFAULT_GOAL := help
 .PHONY: help run test setup lint bench lock clean

@@ -41,6 +41,19 @@ _TEXTS = (
     (re.compile(r"(\b[a-z][a-z0-9+.\-]*://[^\s/:@]*:)[^\s@/]+@"), r"\1" + HIDDEN + "@"),
 )
 
+# Libraries that tell at level "info" what only they care about: each request, each tick.
+_CHATTY = (
+    "httpx",
+    "httpcore",
+    "hishel",
+    "kombu",
+    "amqp",
+    "alembic",
+    "celery.beat",
+    "celery.app.trace",
+    "celery.worker.strategy",
+)
+
 
 def redact(value: Any, name: str = "") -> Any:
     """The value with everything hidden that looks like a secret, or whose name says so."""

@@ -9,6 +9,7 @@ from celery import Celery
 from celery.platforms import SecurityWarning
 from celery.signals import setup_logging, worker_process_init, worker_process_shutdown
 
+from app.adapters.child import die_with_parent
 from app.adapters.queue import QUEUES, make_celery
 from app.core.errors import UserError
 from app.logs import configure
@@ -26,6 +27,7 @@ class _Process:
 
 
 def _start(settings: Settings) -> None:
+    die_with_parent()
     _Process.parts = WorkerParts(settings)
 
 
