@@ -85,7 +85,10 @@ def test_refused(text: str) -> None:
         read(text)
 
 
-@given(json_values | st.dictionaries(st.sampled_from(["version", "mode", "label", "rules", "exempt"]), json_values))
+@given(
+    json_values
+    | st.dictionaries(st.sampled_from(["version", "mode", "label", "rules", "exempt"]), json_values)
+)
 def test_anything_else_is_a_policy_or_a_validation_error(value: Any) -> None:
     try:
         policy = Policy.model_validate(value)
