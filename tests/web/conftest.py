@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from app.adapters.embedded import EmbeddedServers
 from app.db.engine import Database
 from app.settings import Settings
+from tests.conftest import wait_for
 from tests.fakes.github import GitHub
 from tests.web.deciding import Decided
 from tests.web.serving import KEY, SECRET, Server
@@ -39,9 +41,26 @@ def serve(
         yield lambda **more: stack.enter_context(Server(settings, **more).running(wait_for))
 
 
+@pytest.fixture(scope="session")
+def _shared(database_url: str, servers: EmbeddedServers) -> Iterator[Server]:
+    made = Server(
+        lambda **more: Settings(
+            _env_file=None,
+            database_url=database_url,
+            redis_url=servers.redis_url,
+            secret_key=KEY,
+            github_webhook_secret=SECRET,
+            **more,
+        )
+    )
+    with made.running(wait_for):
+        yield made
+
+
 @pytest.fixture
-def server(serve: Callable[..., Server]) -> Server:
-    return serve()
+def server(_shared: Server, engine: object, redis_url: str) -> Server:
+    """One server without an App for all tests that need no other; its data goes after each."""
+    return _shared
 
 
 @pytest.fixture
