@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 # One process per core, up to what the embedded servers of the tests are comfortable with.
 JOBS ?= 2
-PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
 
 .DEFAULT_GOAL := help
 .PHONY: help run test setup lint bench lock clean
@@ -16,6 +16,7 @@ run: $(VENV)/.service  ## Run Pulsegate with its own PostgreSQL and Valkey; Ctrl
 	@$(BIN)/pulsegate up
 
 setup: $(VENV)/.dev  ## Make .venv with everything, locked.
+	@echo "$(VENV) is ready; $(BIN)/pulsegate is the command line"
 
 test: $(VENV)/.dev tests/e2e/node_modules/.package-lock.json  ## Run all tests, import contracts included.
 	@$(BIN)/lint-imports

@@ -5,6 +5,7 @@ The base install has only pydantic and typer, so what a command needs is importe
 
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
@@ -55,9 +56,11 @@ def up() -> None:
 
     Example: PORT=8001 pulsegate up
     """
+    from app.wiring.replay import welcome
     from app.wiring.up import up as run
 
-    run(_settings())
+    settings = _settings()
+    run(settings, welcome(settings))
 
 
 @app.command()
@@ -119,6 +122,38 @@ def beat() -> None:
     with connected(_settings()) as env:
         os.environ.update(env)
         run_beat()
+
+
+@app.command()
+def replay(
+    file: Annotated[Path, typer.Argument(help="JSON lines of deliveries, plain or gzip.")],
+    json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
+) -> None:
+    """Send recorded deliveries through the same pipeline, in observe mode.
+
+    Nothing is asked of GitHub and nothing is written there. What was replayed before is left out.
+
+    Example: pulsegate replay app/demo/day.jsonl
+    """
+    from app.settings import load
+    from app.wiring.replay import replay as run
+    from app.wiring.schema import migrate
+    from app.wiring.servers import connected
+
+    with connected(_settings()) as env:
+        os.environ.update(env)
+        migrate(env["DATABASE_URL"])
+        new = seen = 0
+        for step in run(load(), file):
+            new, seen = new + step.new, seen + (not step.new)
+            if sys.stderr.isatty():
+                typer.echo(f"\r{new + seen} deliveries", nl=False, err=True)
+    if sys.stderr.isatty():
+        typer.echo("", err=True)
+    if json:
+        typer.echo(f'{{"replayed": {new}, "seen_before": {seen}}}')
+    else:
+        typer.echo(f"{new} deliveries replayed, {seen} were there before")
 
 
 @db.command()

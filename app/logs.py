@@ -15,6 +15,11 @@ from typing import Any, TextIO
 import structlog
 
 HIDDEN = "[hidden]"
+# Libraries that have a line for everything they do; only their complaints are worth reading.
+_CHATTY = (
+    *("httpx", "httpcore", "hishel", "kombu", "amqp", "alembic"),
+    *("celery.worker.strategy", "celery.app.trace", "celery.beat"),
+)
 _NAMES = re.compile(r"secret|token|passw|authorization|cookie|key|signature", re.IGNORECASE)
 _TEXTS = (
     # GitHub's tokens (installation tokens are long and may hold dots), and JSON web tokens
@@ -34,6 +39,19 @@ _TEXTS = (
     ),
     # the password of an address
     (re.compile(r"(\b[a-z][a-z0-9+.\-]*://[^\s/:@]*:)[^\s@/]+@"), r"\1" + HIDDEN + "@"),
+)
+
+# Libraries that tell at level "info" what only they care about: each request, each tick.
+_CHATTY = (
+    "httpx",
+    "httpcore",
+    "hishel",
+    "kombu",
+    "amqp",
+    "alembic",
+    "celery.beat",
+    "celery.app.trace",
+    "celery.worker.strategy",
 )
 
 
@@ -103,7 +121,7 @@ def configure(level: str, style: str, stream: TextIO | None = None) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
-    for chatty in ("httpx", "httpcore", "hishel", "kombu", "amqp", "alembic"):
+    for chatty in _CHATTY:
         logging.getLogger(chatty).setLevel(max(logging.WARNING, root.level))
     structlog.configure(
         processors=[

@@ -109,7 +109,7 @@ class Settings(BaseSettings):
     )
 
     effect_lease_seconds: float = Field(
-        default=60,
+        default=120,
         gt=0,
         le=3600,
         description="An effect whose worker died is taken up again after so long.",

@@ -138,6 +138,16 @@ def root() -> Path:
     return ROOT
 
 
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The machine's Chromium; without one the test is skipped, but never under CI=true."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = next((path for path in map(shutil.which, names) if path), None)
+    if found is None and os.environ.get("CI") == "true":
+        pytest.fail("Chromium is missing, and CI skips nothing", pytrace=False)
+    return found or pytest.skip("needs Chromium: apt-get install chromium")
+
+
 @pytest.fixture
 def complains() -> Callable[..., str]:
     """The message and hint of the UserError that a call raises."""

@@ -36,7 +36,7 @@ def test_nothing_set_means_embedded_on_loopback(tmp_path):
     assert (settings.host, settings.port) == ("127.0.0.1", 8000)
     assert settings.github_api_url == "https://api.github.com"
     assert settings.github_web_url == "https://github.com"
-    assert (settings.effect_lease_seconds, settings.sweep_seconds) == (60, 10)
+    assert (settings.effect_lease_seconds, settings.sweep_seconds) == (120, 10)
     root = os.geteuid() == 0
     assert settings.state_dir == (Path("/var/lib/pulsegate") if root else tmp_path / ".pulsegate")
 

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlencode
 import redis
 import structlog
 from celery import Celery
-from kombu.entity import Queue
+from kombu.entity import Exchange, Queue
 
 from app.core.errors import RetryLater
 from app.core.ports import Task
@@ -72,7 +72,7 @@ def make_celery(redis_url: str) -> Celery:
         task_reject_on_worker_lost=True,
         worker_prefetch_multiplier=1,
         task_time_limit=_TASK_SECONDS,
-        task_queues=[Queue(name) for name in QUEUES.values()],  # type: ignore[no-untyped-call]
+        task_queues=[Queue(q, Exchange(q), routing_key=q) for q in QUEUES.values()],  # type: ignore[no-untyped-call]
         task_default_queue=QUEUES["triage"],
         task_routes={task_name(t): {"queue": q} for t, q in QUEUES.items()},
         task_create_missing_queues=False,

@@ -5,7 +5,8 @@ from typing import Literal, get_args
 
 Command = Literal["reopen"]
 
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+# What follows the backticks of a fence holds none: else they are code within a line.
+_FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _COMMAND = re.compile(r"^/pulse[ \t]+([a-z]{1,20})[ \t]*$")
 
 
@@ -17,7 +18,8 @@ def commands(body: str) -> tuple[Command, ...]:
     """
     found: list[Command] = []
     fence: str | None = None
-    for line in body.splitlines():
+    # Not `splitlines`, which also breaks where GitHub does not: within a quote, say.
+    for line in body.split("\n"):
         mark = _FENCE.match(line)
         if mark:
             fence = _after(fence, mark.group(1), line)

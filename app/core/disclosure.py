@@ -7,6 +7,7 @@ bare name: there are people called Claude.
 import re
 
 from app.core.events import PullRequest
+from app.core.text import one_line
 
 # Branch prefixes that the vendors' own tools create, as their documentation names them.
 _BRANCHES = {
@@ -17,9 +18,7 @@ _BRANCHES = {
     "devin/": "Devin",
 }
 # Trailers that a person or a tool writes to say it: the kernel's `Assisted-by` and its kin.
-_TRAILER = re.compile(
-    r"^(?:Assisted-by|Generated-by):[ \t]*(\S[^\n]{0,80})$", re.IGNORECASE | re.MULTILINE
-)
+_TRAILER = re.compile(r"^(?:Assisted-by|Generated-by):([^\n]{1,300})", re.IGNORECASE | re.MULTILINE)
 
 
 def disclosed(pull: PullRequest) -> str | None:
@@ -27,5 +26,5 @@ def disclosed(pull: PullRequest) -> str | None:
     for prefix, name in _BRANCHES.items():
         if pull.head.ref.startswith(prefix):
             return name
-    found = _TRAILER.search(pull.body)
-    return found.group(1).strip() if found else None
+    found = (one_line(match.group(1), 80) for match in _TRAILER.finditer(pull.body))
+    return next((words for words in found if words), None)

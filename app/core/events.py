@@ -69,6 +69,18 @@ class Account(Narrow):
         return self.type == "Bot"
 
 
+# GitHub shows what a deleted account wrote as nobody's or as this account's (`ghost`).
+GHOST_ID = 10137
+
+
+def _living(value: Any) -> Any:
+    ghost = isinstance(value, Mapping) and value.get("id") == GHOST_ID
+    return None if ghost else value
+
+
+Author = Annotated[Account | None, BeforeValidator(_living)]
+
+
 class Repository(Narrow):
     """A repository as a webhook names it."""
 
@@ -110,7 +122,7 @@ class PullRequest(Narrow):
     state: Literal["open", "closed"]
     title: Line
     body: Prose = ""
-    user: Account | None = None
+    user: Author = None
     draft: bool = False
     merged: bool = False
     merged_at: Moment | None = None
@@ -149,7 +161,7 @@ class Comment(Narrow):
     """A comment or review by somebody."""
 
     id: Id
-    user: Account | None = None
+    user: Author = None
     body: Prose = ""
 
 

@@ -120,13 +120,16 @@ class Facts(Fact):
         which deliveries arrive.
         """
         times = sorted(self.opened, key=lambda o: (o.at, o.number))
-        found: set[int] = set()
-        start = 0
-        for end, last in enumerate(times):
-            while last.at - times[start].at > timedelta(minutes=minutes):
+        mine = next((i for i, o in enumerate(times) if o.number == self.pull.number), None)
+        if mine is None:
+            return ()
+        first, last, start = mine, None, 0
+        for end in range(mine, len(times)):
+            while times[end].at - times[start].at > timedelta(minutes=minutes):
                 start += 1
-            window = range(start, end + 1)
-            here = any(times[i].number == self.pull.number for i in window)
-            if len(window) >= prs and here:
-                found.update(window)
-        return tuple(times[i] for i in sorted(found))
+            if start > mine:
+                break
+            if end - start + 1 >= prs:
+                # All these windows hold this one, so that their union has no gap.
+                first, last = min(first, start), end
+        return () if last is None else tuple(times[first : last + 1])

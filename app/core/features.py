@@ -39,7 +39,10 @@ def _rate(facts: Facts) -> list[Signal]:
         Signal(
             name="rate",
             value=str(together),
-            sentence=f"{together} pull requests by this account within {RATE_MINUTES} minutes of each other.",
+            sentence=(
+                f"{together} pull requests by this account within {RATE_MINUTES} minutes "
+                "of each other."
+            ),
             weight=min(4.0, 0.6 * (together - 1)),
             evidence=together - 1,
         )
@@ -90,7 +93,10 @@ def _pile(facts: Facts) -> list[Signal]:
         Signal(
             name="pile",
             value=str(waiting),
-            sentence=f"{waiting} other pull requests of this account are open or were closed unmerged, none was merged.",
+            sentence=(
+                f"{waiting} other pull requests of this account are open or were closed "
+                "unmerged, none was merged."
+            ),
             weight=min(2.0, 0.3 * (waiting - 2)),
             evidence=waiting,
         )
@@ -105,7 +111,10 @@ def _disclosure(facts: Facts) -> list[Signal]:
         Signal(
             name="disclosed",
             value=name,
-            sentence=f"Says that it was written with help of {name}. This informs and counts for nothing against it.",
+            sentence=(
+                f"Says that it was written with help of {name}. This informs and counts for "
+                "nothing against it."
+            ),
             weight=0.0,
         )
     ]

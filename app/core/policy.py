@@ -7,7 +7,9 @@ does not run.
 from enum import IntEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+
+from app.core.text import one_line
 
 PATH = ".github/pulsegate.yml"
 # Accounts of GitHub Apps that only ever do what a maintainer installed them for, by numeric id.
@@ -54,6 +56,19 @@ ModeWord = Annotated[
 ]
 
 
+# Strict, since YAML's `yes` would otherwise count as 1, and 1 is somebody's account.
+AccountId = Annotated[int, Field(strict=True, ge=1, lt=2**63)]
+
+
+def _label(value: str) -> str:
+    if value != one_line(value):
+        raise ValueError("must be one line without invisible characters or spaces around it")
+    return value
+
+
+LabelName = Annotated[str, AfterValidator(_label)]
+
+
 class Strict(BaseModel):
     """Base of all configuration: unknown keys are errors, values are immutable."""
 
@@ -64,8 +79,10 @@ class BurstRule(Strict):
     """Many pull requests by one account within minutes."""
 
     mode: ModeWord = Mode.CLOSE
-    prs: int = Field(default=5, ge=2, le=1000, description="This many pull requests …")
-    minutes: int = Field(default=10, ge=1, le=1440, description="… opened within so many minutes.")
+    prs: int = Field(default=5, strict=True, ge=2, le=1000, description="This many pull requests …")
+    minutes: int = Field(
+        default=10, strict=True, ge=1, le=1440, description="… opened within so many minutes."
+    )
 
 
 class UnattendedRule(Strict):
@@ -74,6 +91,7 @@ class UnattendedRule(Strict):
     mode: ModeWord = Mode.ASK
     threshold: float = Field(
         default=0.8,
+        strict=True,
         ge=0.5,
         le=1.0,
         description="The lower bound of the score's band at which the rule applies.",
@@ -90,8 +108,8 @@ class Rules(Strict):
 class Exempt(Strict):
     """Accounts that no rule applies to, by numeric account id."""
 
-    accounts: tuple[int, ...] = ()
-    apps: tuple[int, ...] = DEPENDENCY_APPS
+    accounts: tuple[AccountId, ...] = ()
+    apps: tuple[AccountId, ...] = DEPENDENCY_APPS
 
 
 class Policy(Strict):
@@ -99,7 +117,7 @@ class Policy(Strict):
 
     version: Literal[1] = 1
     mode: ModeWord = Field(default=Mode.OBSERVE, description="How far the gate may go here.")
-    label: str = Field(default="needs-verification", min_length=1, max_length=50)
+    label: LabelName = Field(default="needs-verification", min_length=1, max_length=50)
     rules: Rules = Rules()
     exempt: Exempt = Exempt()
 

@@ -79,8 +79,8 @@ def status(findings: Sequence[Finding], label: str) -> str:
             "",
             *(f"- {f.sentence}" for f in findings),
             "",
-            f"It carries the label `{label.replace('`', '')}`. This says nothing about how good the change is, nor "
-            "about how it was written.",
+            f"It carries the label `{label.replace('`', '')}`. This says nothing about how good "
+            "the change is, nor about how it was written.",
         ]
     )
 
@@ -104,8 +104,8 @@ def notice_close(findings: Sequence[Finding]) -> str:
             "",
             "This is a limit of this repository and no verdict on you or on your change.",
             "",
-            "If you stand behind this pull request, write a comment that holds this line and nothing else, "
-            "and it is opened again:",
+            "If you stand behind this pull request, write a comment that holds this line and "
+            "nothing else, and it is opened again:",
             "",
             "    /pulse reopen",
             "",
@@ -122,17 +122,17 @@ def notice_ask(findings: Sequence[Finding]) -> str:
             "",
             *(f"- {f.sentence}" for f in findings),
             "",
-            "Please say in a few words of your own what this change is for and how you tried it out. "
-            "Nothing is closed because of this question.",
+            "Please say in a few words of your own what this change is for and how you tried it "
+            "out. Nothing is closed because of this question.",
         ]
     )
 
 
 def check_run_for_queue(head_sha: str) -> SetCheckRun:
-    """The check run on a merge queue's commit: its pull requests were decided before they got there."""
+    """The check run on a merge queue's commit; its pull requests were decided before."""
     return SetCheckRun(
         head_sha=head_sha,
         conclusion="success",
         title="Nothing to decide",
-        summary="The pull requests of this merge group were decided one by one before they were queued.",
+        summary="The pull requests of this group were decided one by one before they were queued.",
     )

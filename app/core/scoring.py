@@ -58,4 +58,5 @@ class RuleScorer:
 
 
 def _probability(odds: float) -> float:
-    return round(1 / (1 + math.exp(-odds)), 4)
+    # Beyond this the number is 0 or 1 to all its digits, and `exp` would overflow.
+    return round(1 / (1 + math.exp(-max(-50.0, min(50.0, odds)))), 4)

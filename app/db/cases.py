@@ -12,6 +12,9 @@ from app.core.facts import Fact, History, Opened
 from app.db.engine import Tx
 from app.db.tables import cases, decisions
 
+# More pull requests by one author at a time are a flood, whatever their number.
+_MOST = 2000
+
 
 class Row(Fact):
     """A case with the pull request as last seen. `closed_at` is when we closed it."""
@@ -62,7 +65,7 @@ def _row(row: RowMapping) -> Row:
 
 
 def see(tx: Tx, repository_id: int, pull: PullRequest, rank: int) -> bool:
-    """Keeps a pull request as just seen, unless a newer state is known; answers whether it was kept.
+    """Keeps a pull request as just seen, unless a newer state is known; answers if it was kept.
 
     GitHub's times have whole seconds: within one, the higher `rank` is the later state.
     """
@@ -130,7 +133,7 @@ def save(tx: Tx, case: Case, decision: Decision) -> None:
 
 
 def opened_near(
-    tx: Tx, repository_id: int, author_id: int, at: datetime, within: timedelta, limit: int = 2000
+    tx: Tx, repository_id: int, author_id: int, at: datetime, within: timedelta
 ) -> tuple[Opened, ...]:
     """The author's pull requests here that were opened near a time, by number and time."""
     rows = (
@@ -141,7 +144,7 @@ def opened_near(
             cases.c.opened_at.between(at - within, at + within),
         )
         .order_by(cases.c.opened_at, cases.c.number)
-        .limit(limit)
+        .limit(_MOST)
     )
     return tuple(Opened(number=n, at=opened) for n, opened in tx.execute(rows))
 
@@ -168,7 +171,7 @@ def history(tx: Tx, repository_id: int, author_id: int, number: int) -> History:
     )
 
 
-def open_numbers(tx: Tx, repository_id: int, author_id: int, limit: int = 2000) -> list[int]:
+def open_numbers(tx: Tx, repository_id: int, author_id: int, limit: int = _MOST) -> list[int]:
     """The author's open pull requests here that were decided at least once."""
     rows = (
         select(cases.c.number)
@@ -184,7 +187,7 @@ def open_numbers(tx: Tx, repository_id: int, author_id: int, limit: int = 2000) 
     return list(tx.execute(rows).scalars())
 
 
-def without_burst(tx: Tx, case_id: int, minutes: int, limit: int = 2000) -> list[tuple[int, int]]:
+def without_burst(tx: Tx, case_id: int, minutes: int, limit: int = _MOST) -> list[tuple[int, int]]:
     """Open pull requests by the same author, opened near one, that are not yet seen as a burst.
 
     Answers number and version. Those never decided are included: they may be under way with facts
@@ -269,4 +272,4 @@ def open_states(tx: Tx, repository_id: int) -> dict[int, datetime]:
     rows = select(cases.c.number, cases.c.updated_at).where(
         cases.c.repository_id == repository_id, cases.c.pull_state == "open"
     )
-    return {number: at for number, at in tx.execute(rows)}
+    return {row.number: row.updated_at for row in tx.execute(rows)}

@@ -202,7 +202,7 @@ def standing(tx: Tx, repository_id: int) -> Standing | None:
 def put_policy(
     tx: Tx, repository_id: int, policy: Policy | None, sha: str | None, now: datetime
 ) -> None:
-    """This policy is in force from now on; None: the repository has no file, so the defaults."""
+    """Puts a policy in force; None: the repository has no file, so the defaults."""
     tx.execute(
         update(repositories)
         .where(repositories.c.id == repository_id)

@@ -27,7 +27,7 @@ PACE = ((timedelta(minutes=1), 75), (timedelta(hours=1), 480))
 
 
 class Claim(Fact):
-    """An effect that this worker now carries out. `again`: an earlier attempt may have succeeded."""
+    """An effect that this worker now carries out. `again`: it may have been done already."""
 
     id: int
     key: str
@@ -68,7 +68,7 @@ def add_all(  # noqa: PLR0913 - the columns of the rows
     return ids
 
 
-def _add(  # noqa: PLR0913, PLR0917
+def _add(  # noqa: PLR0913
     tx: Tx,
     case_id: int,
     number: int,
@@ -100,7 +100,7 @@ def _key(case_id: int, version: int, kind: EffectKind) -> str:
     return f"{case_id}:{version}:{kind}"
 
 
-def add_loose(
+def add_loose(  # noqa: PLR0913 - the columns of one row
     tx: Tx, *, key: str, repository: RepositoryRef, effect: Effect, sha: str, now: datetime
 ) -> int | None:
     """Stores an effect that belongs to no pull request (a check run for a merge queue)."""

@@ -18,7 +18,7 @@ def refresh_policy(
     repository: RepositoryRef,
     now: datetime,
 ) -> None:
-    """Reads the file anew. Raises `RetryLater` where GitHub does not answer: nothing changes then."""
+    """Reads the file anew. Raises `RetryLater` where GitHub does not answer; nothing changes."""
     try:
         found = reader.policy_file(repository)
         policy = parse_policy(found.text) if found else None

@@ -43,7 +43,7 @@ class Redeliver:
         missed = self._missed(attempts, target)
         for delivery in missed[:_MOST_AT_ONCE]:
             self.app.redeliver(delivery.id)
-        # While more is missing than one run asks for, the next run starts at the same place.
+        # While more is missing than one run asks for, the next one starts at the same place.
         if len(missed) <= _MOST_AT_ONCE:
             pending = [d.delivered_at for d in missed]
             with self.database.begin() as tx:
@@ -51,7 +51,7 @@ class Redeliver:
         return min(len(missed), _MOST_AT_ONCE)
 
     def _missed(self, attempts: dict[str, list[Delivery]], target: str) -> list[Delivery]:
-        """The newest attempt of each delivery that never arrived here, the oldest delivery first."""
+        """The newest attempt of each delivery that never arrived, the oldest delivery first."""
         failed = {
             guid: tries
             for guid, tries in attempts.items()

@@ -83,7 +83,7 @@ class Housekeeping:
 
     def _before(self, event: Event, now: datetime) -> None:
         """What needs the network, done before the transaction that records it."""
-        if isinstance(event, InstallationEvent) and event.action in {"deleted", "suspend"}:
+        if isinstance(event, InstallationEvent) and event.action != "created":
             self.app.forget(event.installation.id)
         if not isinstance(event, PushEvent | MemberEvent | MergeGroupEvent):
             return

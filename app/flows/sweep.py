@@ -22,7 +22,7 @@ class Sweep:
     clock: Callable[[], datetime]
 
     def ring(self) -> int:
-        """Wakes workers up for rows whose bell was lost or whose time has come; answers how many."""
+        """Wakes workers up for rows whose bell was lost or time has come; answers how many."""
         now = self.clock()
         with self.database.begin() as tx:
             waiting = inbox.to_ring(tx, now)

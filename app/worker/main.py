@@ -1,12 +1,15 @@
 """Worker and clock as Celery runs them."""
 
+import warnings
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 from celery import Celery
+from celery.platforms import SecurityWarning
 from celery.signals import setup_logging, worker_process_init, worker_process_shutdown
 
+from app.adapters.child import die_with_parent
 from app.adapters.queue import QUEUES, make_celery
 from app.core.errors import UserError
 from app.logs import configure
@@ -24,6 +27,7 @@ class _Process:
 
 
 def _start(settings: Settings) -> None:
+    die_with_parent()
     _Process.parts = WorkerParts(settings)
 
 
@@ -63,10 +67,13 @@ def run_worker(queues: Sequence[str], concurrency: int) -> None:
         raise UserError(f"unknown queue: {', '.join(unknown)}", hint=f"The queues are: {known}.")
     settings = load()
     celery = _celery(settings)
+    # It warns of root because of pickle; ours takes JSON only.
+    warnings.filterwarnings("ignore", category=SecurityWarning)
     worker_process_init.connect(lambda **_: _start(settings), weak=False)
     worker_process_shutdown.connect(lambda **_: _stop(), weak=False)
     celery.worker_main(
         [
+            "--quiet",
             "worker",
             f"--queues={','.join(queues)}",
             f"--concurrency={concurrency}",
@@ -99,11 +106,13 @@ def schedule(settings: Settings) -> dict[str, Any]:
 
 
 def run_beat() -> None:
-    """Rings for the periodic work until SIGTERM. It keeps nothing on disk: everything due is in the
-    database."""
+    """Rings for the periodic work until SIGTERM.
+
+    It keeps nothing on disk: everything due is in the database.
+    """
     settings = load()
     celery = _celery(settings)
     celery.conf.beat_schedule = schedule(settings)
     # The clock looks up at least this often, also for a sweep of seconds.
     celery.conf.beat_max_loop_interval = min(5.0, settings.sweep_seconds)
-    celery.start(["beat", "--scheduler=celery.beat:Scheduler", f"--loglevel={settings.log_level}"])
+    celery.start(["--quiet", "beat", "--scheduler=celery.beat:Scheduler", f"--loglevel={settings.log_level}"])

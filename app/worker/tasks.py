@@ -18,38 +18,38 @@ def register(celery: Celery, flows: Callable[[], Flows]) -> None:
 
     @celery.task(name="pulsegate.triage")  # type: ignore[untyped-decorator]
     def triage(inbox_id: int) -> None:
-        _run("triage", inbox_id, lambda: flows().triage.run(inbox_id))
+        _run("triage", inbox_id, lambda: flows().triage.run)
 
     @celery.task(name="pulsegate.perform")  # type: ignore[untyped-decorator]
     def perform(effect_id: int) -> None:
-        _run("perform", effect_id, lambda: flows().perform.run(effect_id))
+        _run("perform", effect_id, lambda: flows().perform.run)
 
     @celery.task(name="pulsegate.reconcile")  # type: ignore[untyped-decorator]
     def reconcile(installation_id: int) -> None:
-        _run("reconcile", installation_id, lambda: flows().reconcile.run(installation_id))
+        _run("reconcile", installation_id, lambda: flows().reconcile.run)
 
     @celery.task(name="pulsegate.sweep")  # type: ignore[untyped-decorator]
     def sweep() -> None:
-        _run("sweep", None, lambda: flows().sweep.ring())
+        _run("sweep", None, lambda: flows().sweep.ring)
 
     @celery.task(name="pulsegate.redeliver")  # type: ignore[untyped-decorator]
     def redeliver() -> None:
-        _run("redeliver", None, lambda: flows().redeliver.run())
+        _run("redeliver", None, lambda: flows().redeliver.run)
 
     @celery.task(name="pulsegate.reconcile_due")  # type: ignore[untyped-decorator]
     def reconcile_due() -> None:
-        _run("reconcile_due", None, lambda: flows().sweep.reconcile())
+        _run("reconcile_due", None, lambda: flows().sweep.reconcile)
 
     @celery.task(name="pulsegate.forget")  # type: ignore[untyped-decorator]
     def forget() -> None:
-        _run("forget", None, lambda: flows().sweep.forget())
+        _run("forget", None, lambda: flows().sweep.forget)
 
 
-def _run(task: str, id_: int | None, work: Callable[[], Any]) -> None:
+def _run(task: str, id_: int | None, flow: Callable[[], Callable[..., Any]]) -> None:
     """Runs a flow. What fails is written in its row already, so a line in the log is enough."""
     with bound(task=task, id=id_):
         try:
-            work()
+            flow()() if id_ is None else flow()(id_)
         except RetryLater as error:
             log.warning("tried again later", reason=error.reason)
         except Exception:

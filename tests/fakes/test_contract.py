@@ -7,6 +7,7 @@ own documentation sides with the stand-in, the field is left out here and listed
 import json
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import httpx
@@ -14,7 +15,7 @@ import pytest
 
 from tests.fakes.emulate import Emulate
 from tests.fakes.github import GitHub
-from tests.fakes.loopback import Listener, Received, wait_until
+from tests.fakes.loopback import Listener, Received, client, wait_until
 
 pytestmark = pytest.mark.emulate
 REPO = "/repos/acme/widgets"
@@ -47,11 +48,6 @@ def sides(github: GitHub, emulate: Emulate) -> Iterator[list[Side]]:
             ]
 
 
-def client(url: str, token: str) -> httpx.Client:
-    headers = {"Authorization": f"Bearer {token}"}
-    return httpx.Client(base_url=url, headers=headers, trust_env=False)
-
-
 def kinds(value: Any) -> Any:
     """The shape of a JSON value: keys and kinds, no contents."""
     if isinstance(value, dict):
@@ -77,7 +73,8 @@ def in_common(one: Any, other: Any, where: str = "") -> list[str]:
 
 def scenario(side: Side) -> dict[str, Any]:
     """What an App does to a pull request, and what it sees; only what does not depend on ids."""
-    api, seen = side.api, {}
+    api = side.api
+    seen: dict[str, Any] = {}
     pull = side.open_pull(by="stranger", title="Fix it", body=None)
     number = pull["number"] if isinstance(pull, dict) else pull.number
     path, issue = f"{REPO}/pulls/{number}", f"{REPO}/issues/{number}"
@@ -114,7 +111,7 @@ def scenario(side: Side) -> dict[str, Any]:
     side.comment(number, "Hi", by="stranger")
     seen["comments"] = [c["body"] for c in api.get(f"{issue}/comments").json()]
     paged = api.get(f"{issue}/comments?per_page=1")
-    seen["page"] = len(paged.json()), sorted(paged.links)
+    seen["page"] = len(paged.json()), sorted(str(rel) for rel in paged.links)
     note("empty comment", api.post(f"{issue}/comments", json={"body": ""}))
     sha = found["head"]["sha"]
     run = {"name": "pulsegate", "head_sha": sha, "status": "completed", "conclusion": "neutral"}
@@ -146,7 +143,8 @@ def test_the_same_objects_have_the_same_shapes(sides: list[Side]) -> None:
         side.comment(1, "Hi", by="stranger")
         paths = ("", "/pulls", "/pulls/1", "/issues/1/comments", "/collaborators/tom/permission")
         shapes.append({path: kinds(side.api.get(REPO + path).json()) for path in paths})
-    assert in_common(*shapes) == []
+    ours, theirs = shapes
+    assert in_common(ours, theirs) == []
 
 
 def five(received: list[Received]) -> list[Received]:
@@ -165,7 +163,8 @@ def test_the_same_acts_send_the_same_webhooks(sides: list[Side]) -> None:
         side.api.patch(f"{REPO}/pulls/1", json={"title": "Fixed"})
         side.api.patch(f"{REPO}/pulls/1", json={"state": "closed"})
         side.api.patch(f"{REPO}/pulls/1", json={"state": "open"})
-        got = wait_until(lambda side=side: five(side.webhooks.received))
+        received = side.webhooks.received
+        got = wait_until(partial(five, received))
         assert len({r.headers["x-github-delivery"] for r in got}) == len(got)
         payloads = [json.loads(r.body) for r in got]
         told.append(

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.fakes.emulate import Emulate
-from tests.fakes.loopback import Listener
+from tests.fakes.loopback import Listener, client
 
 pytestmark = pytest.mark.emulate
 REPO = "/repos/acme/widgets"
@@ -18,9 +18,8 @@ REPO = "/repos/acme/widgets"
 
 @pytest.fixture
 def api(emulate: Emulate) -> Iterator[httpx.Client]:
-    headers = {"Authorization": f"Bearer {emulate.installation_token()}"}
-    with httpx.Client(base_url=emulate.api_url, headers=headers, trust_env=False) as client:
-        yield client
+    with client(emulate.api_url, emulate.installation_token()) as api:
+        yield api
 
 
 def test_a_pull_request_from_webhook_to_close(
@@ -78,6 +77,7 @@ def test_what_the_pass_through_adds(
         "renovate[bot]": (200, "read"),
         "nobody": (404, None),
     }
+    assert api.get("/repos/acme/none/collaborators/tom/permission").status_code == 404
     assert api.get("/installation/repositories").json()["total_count"] == 1
     app = {"Authorization": f"Bearer {emulate.app_jwt()}"}
     listener.status = 503
@@ -97,7 +97,7 @@ def test_signing_in() -> None:
     to = "http://127.0.0.1:9/auth/callback"
     with (
         Emulate(callback_urls=[to]) as emulate,
-        httpx.Client(base_url=emulate.web_url, trust_env=False) as web,
+        client(emulate.web_url) as web,
     ):
         query = httpx.QueryParams(client_id=emulate.client_id, redirect_uri=to, state="xyz")
         back = httpx.URL(emulate.sign_in(f"/login/oauth/authorize?{query}", "tom"))

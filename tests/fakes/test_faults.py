@@ -1,27 +1,21 @@
 """Each fault does what it says."""
 
 import time
-from collections.abc import Iterator
 
 import httpx
 import pytest
 
 from tests.fakes.github import GitHub
 from tests.fakes.github.process import GitHubProcess
-from tests.fakes.loopback import Listener
+from tests.fakes.loopback import Listener, wait_until
 
 REPO = "/repos/acme/widgets"
 COMMENTS = f"{REPO}/issues/1/comments"
 
 
-@pytest.fixture
-def api(github: GitHub) -> Iterator[httpx.Client]:
-    world = github.world
-    world.open_pull(by="stranger")
-    token = world.issue_token(installation=world.installation, app=world.app)
-    headers = {"Authorization": f"Bearer {token}"}
-    with httpx.Client(base_url=github.api_url, headers=headers, trust_env=False, timeout=5) as api:
-        yield api
+@pytest.fixture(autouse=True)
+def pull(github: GitHub) -> None:
+    github.world.open_pull(by="stranger")
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 403, 429])
@@ -85,8 +79,6 @@ def test_an_answer_comes_late_but_the_write_is_carried_out(
     github.fault("delay", seconds=0.4, method="POST")
     with pytest.raises(httpx.ReadTimeout):
         api.post(COMMENTS, json={"body": "a"}, timeout=0.1)
-    from tests.fakes.loopback import wait_until
-
     wait_until(lambda: github.world.pull(1).comments)
 
 
@@ -113,7 +105,9 @@ def test_as_a_process_of_its_own(listener: Listener) -> None:
         answers = [httpx.get(url, trust_env=False) for _ in range(2)]
         assert [a.status_code for a in answers] == [503, 200]
         assert answers[1].json()["url"] == url
+        github.do("suspend", installation=github.state()["installations"][0]["id"], by="olivia")
         state = github.state()
+        assert state["installations"][0]["suspended_at"]
         [pull] = state["repositories"]["acme/widgets"]["pulls"]
         assert (pull["title"], state["faults"][0]["hits"]) == ("From outside", 1)
         assert state["violations"] == []

@@ -90,14 +90,16 @@ def test_a_locked_conversation_is_not_closed(gate: Any) -> None:
     assert gate.acts(numbers[0])["close"] == "dropped"
 
 
-def test_a_deleted_author_is_not_guilty(gate: Any) -> None:
+@pytest.mark.parametrize("shown", ["null", "ghost"])
+def test_a_deleted_author_is_not_guilty(gate: Any, shown: str) -> None:
     gate.policy(CLOSE)
     numbers = _flood(gate)
-    gate.world.delete_user("stranger")
+    gate.world.delete_user("stranger", shown=shown)
     gate.world.push(numbers[0], by="mark")
     gate.taken = len(gate.world.hooks.deliveries) - 1
     gate.settle()
-    assert gate.world.hooks.deliveries[-1].payload["pull_request"]["user"] is None
+    user = gate.world.hooks.deliveries[-1].payload["pull_request"]["user"]
+    assert user is None if shown == "null" else user["login"] == "ghost"
     assert gate.state(numbers[0]) == "left_alone"
     assert _closed(gate, numbers) == [False] * 3
 

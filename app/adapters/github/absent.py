@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import NoReturn
 
-from app.core.effects import Effect, Known, Receipt
+from app.core.effects import Effect, Receipt
 from app.core.errors import RetryLater
 from app.core.events import Account, Installation, PullRequest, RepositoryName
 from app.core.facts import RepositoryRef, Role
@@ -18,36 +18,33 @@ def _nobody() -> NoReturn:
 class NoGitHub:
     """`Reader`, `Writer` and `AppApi` of `core.ports`; every call raises `RetryLater`."""
 
-    def role(self, repository: RepositoryRef, account: Account) -> Role:
+    def role(self, repository: RepositoryRef, account: Account) -> Role:  # noqa: ARG002 - the port's
         """See the port."""
         _nobody()
 
-    def pull(self, repository: RepositoryRef, number: int) -> PullRequest:
+    def pull(self, repository: RepositoryRef, number: int) -> PullRequest:  # noqa: ARG002 - the port's
         """See the port."""
         _nobody()
 
-    def policy_file(self, repository: RepositoryRef) -> PolicyFile | None:
+    def policy_file(self, repository: RepositoryRef) -> PolicyFile | None:  # noqa: ARG002 - the port's
         """See the port."""
         _nobody()
 
-    def open_pulls(self, repository: RepositoryRef) -> Iterator[PullRequest]:
+    def open_pulls(self, repository: RepositoryRef) -> Iterator[PullRequest]:  # noqa: ARG002 - the port's
         """See the port."""
         _nobody()
 
-    def carry_out(  # noqa: PLR0913 - as the port has it
+    def carry_out(
         self,
-        repository: RepositoryRef,
-        number: int,
-        effect: Effect,
-        *,
-        key: str,
-        known: Known,
-        again: bool,
+        repository: RepositoryRef,  # noqa: ARG002 - the port's
+        number: int,  # noqa: ARG002 - the port's
+        effect: Effect,  # noqa: ARG002 - the port's
+        **_: object,
     ) -> Receipt:
         """See the port."""
         _nobody()
 
-    def installation(self, installation_id: int) -> Installation:
+    def installation(self, installation_id: int) -> Installation:  # noqa: ARG002 - the port's
         """See the port."""
         _nobody()
 
@@ -55,15 +52,15 @@ class NoGitHub:
         """See the port."""
         _nobody()
 
-    def repositories(self, installation_id: int) -> Iterator[RepositoryName]:
+    def repositories(self, installation_id: int) -> Iterator[RepositoryName]:  # noqa: ARG002 - the port's
         """See the port."""
         _nobody()
 
-    def deliveries(self, since: datetime) -> Iterator[Delivery]:
+    def deliveries(self, since: datetime) -> Iterator[Delivery]:  # noqa: ARG002 - the port's
         """See the port."""
         _nobody()
 
-    def redeliver(self, delivery_id: int) -> None:
+    def redeliver(self, delivery_id: int) -> None:  # noqa: ARG002 - the port's
         """See the port."""
         _nobody()
 

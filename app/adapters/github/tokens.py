@@ -12,8 +12,6 @@ from typing import Any, Protocol
 
 import redis
 from githubkit.cache import BaseCache
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 # After a fault Redis is left alone for so long (seconds), so that its own time-out is not paid
 # again by every request.
@@ -21,15 +19,8 @@ PAUSE = 30.0
 _PRINTABLE = re.compile(r"[\x21-\x7e]{1,4096}")
 
 
-def shared(url: str) -> redis.Redis:
-    """A Redis client that gives up at once: without this redis-py tries for eight seconds."""
-    return redis.Redis.from_url(
-        url, socket_timeout=1, socket_connect_timeout=1, retry=Retry(NoBackoff(), 0)
-    )
-
-
 class KeyValue(Protocol):
-    """What is needed of a Redis client; see `shared`."""
+    """What is needed of a Redis client, which should have short socket time-outs (a second)."""
 
     def get(self, name: str) -> Any:
         """The value, or None."""

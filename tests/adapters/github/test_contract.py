@@ -3,6 +3,7 @@
 Where that description (an npm package) is not installed, the stand-in judges nothing.
 """
 
+import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -35,12 +36,15 @@ from app.core.facts import RepositoryRef, Role
 from tests.adapters.github.conftest import writer_of
 from tests.fakes.github import GitHub as StandIn
 
-PREFIXES = ("", "/api/v3")
+# A test of github.com and of an Enterprise Server.
+both = pytest.mark.parametrize(
+    "stand_in", ["", "/api/v3"], indirect=True, ids=["github.com", "enterprise"]
+)
 
 
-@pytest.fixture(params=PREFIXES, ids=["github.com", "enterprise"])
+@pytest.fixture
 def stand_in(request: pytest.FixtureRequest) -> Iterator[StandIn]:
-    with StandIn(prefix=request.param) as running:
+    with StandIn(prefix=getattr(request, "param", "")) as running:
         yield running
         assert running.violations == []
 
@@ -93,6 +97,7 @@ def test_roles(stand_in: StandIn, reader: GitHubReader, repository: RepositoryRe
     assert reader.role(repository, tom) is Role.NONE
 
 
+@both
 def test_reads(
     stand_in: StandIn, reader: GitHubReader, repository: RepositoryRef, number: int
 ) -> None:
@@ -120,12 +125,13 @@ def test_an_unchanged_read_costs_nothing(
     assert reader.pull(repository, number).title == "Other"
 
 
+@both
 def test_a_renamed_repository_is_read_and_written(
     stand_in: StandIn, github: GitHub, repository: RepositoryRef, number: int
 ) -> None:
     stand_in.world.rename_repository("gadgets", by="olivia")
     assert GitHubReader(github.installation).pull(repository, number).number == number
-    carry(writer_of(github), repository, number, Notice(purpose="ask", body="Hello?"))
+    carry(writer_of(github), repository, number, Notice(kind="ask_comment", body="Hello?"))
     assert len(stand_in.world.pull(number).comments) == 1
 
 
@@ -184,12 +190,12 @@ WRITES: dict[str, tuple[Callable[[StandIn, int], Effect], dict[str, Any], dict[s
         {"comments": ["Status"]},
     ),
     "notice": (
-        lambda *_: Notice(purpose="close", body="Closed, because …"),
+        lambda *_: Notice(kind="close_comment", body="Closed, because …"),
         {"method": "POST", "path": r"/comments$"},
         {"comments": ["Closed, because …"]},
     ),
     "check run": (
-        lambda stand_in, number: run(stand_in, number),
+        run,
         {"method": "POST", "path": r"/check-runs$"},
         {"runs": [("neutral", "Evidence")]},
     ),
@@ -242,7 +248,7 @@ def test_a_planted_marker_does_not_silence_us(
     stand_in.world.comment(number, "Hi\n\n<!-- pulsegate:1:2:x -->", by="stranger")
     for _ in range(230):
         stand_in.world.comment(number, "noise", by="stranger")
-    notice = Notice(purpose="ask", body="Are you there?")
+    notice = Notice(kind="ask_comment", body="Are you there?")
     first = carry(writer, repository, number, notice, again=True)
     assert first.changed
     for _ in range(100):
@@ -252,6 +258,7 @@ def test_a_planted_marker_does_not_silence_us(
     )
 
 
+@both
 def test_what_is_known_is_updated_in_place(
     stand_in: StandIn, writer: GitHubWriter, repository: RepositoryRef, number: int
 ) -> None:
@@ -274,7 +281,7 @@ def test_a_locked_conversation_refuses(
 ) -> None:
     stand_in.world.lock_pull(number, by="olivia")
     with pytest.raises(Rejected, match="locked") as caught:
-        carry(writer, repository, number, Notice(purpose="ask", body="Hello?"))
+        carry(writer, repository, number, Notice(kind="ask_comment", body="Hello?"))
     assert caught.value.status == 403
 
 
@@ -282,7 +289,7 @@ def test_a_suspended_and_a_removed_installation(
     stand_in: StandIn, github: GitHub, repository: RepositoryRef, number: int
 ) -> None:
     writer, installation = writer_of(github), stand_in.world.installation
-    carry(writer, repository, number, Notice(purpose="ask", body="Hello?"))
+    carry(writer, repository, number, Notice(kind="ask_comment", body="Hello?"))
     stand_in.world.suspend(installation, by="olivia")
     with pytest.raises(RetryLater, match="suspended"):
         carry(writer, repository, number, Close())
@@ -302,6 +309,7 @@ def test_a_permission_that_was_not_granted(
     assert caught.value.status == 403
 
 
+@both
 def test_the_app(stand_in: StandIn, app_api: GitHubAppApi) -> None:
     world = stand_in.world
     assert app_api.identity() == (world.app.id, world.app.slug)
@@ -310,6 +318,7 @@ def test_the_app(stand_in: StandIn, app_api: GitHubAppApi) -> None:
     assert found == ["acme/widgets"]
 
 
+@both
 def test_deliveries(
     stand_in: StandIn, app_api: GitHubAppApi, wait_for: Callable[..., None]
 ) -> None:
@@ -328,6 +337,7 @@ def test_deliveries(
     assert list(app_api.deliveries(datetime.now(UTC) + timedelta(hours=1))) == []
 
 
+@both
 def test_setup_and_sign_in(stand_in: StandIn, connect: Callable[..., GitHub]) -> None:
     back = "https://gate.example/back"
     made = manifest(
@@ -338,8 +348,6 @@ def test_setup_and_sign_in(stand_in: StandIn, connect: Callable[..., GitHub]) ->
         callback_url=back,
         setup_url=back,
     )
-    import json
-
     answer = httpx.post(
         form_target(stand_in.web_url, "state", "acme"), data={"manifest": json.dumps(made)}
     )

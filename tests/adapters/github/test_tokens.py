@@ -5,9 +5,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from redis import Redis
 
 from app.adapters.github.client import AppCredentials, GitHub
-from app.adapters.github.tokens import PAUSE, TokenStore, shared
+from app.adapters.github.tokens import PAUSE, TokenStore
 from app.core.errors import UserError
 from tests.adapters.github.scripted import Reply, Scripted
 
@@ -16,7 +17,7 @@ HOUR = timedelta(hours=1)
 
 @pytest.fixture
 def redis(redis_url: str) -> Any:
-    with shared(redis_url) as client:
+    with Redis.from_url(redis_url, socket_timeout=1) as client:
         yield client
 
 
@@ -91,7 +92,7 @@ def test_without_redis_the_memory_takes_over(
     connect: Callable[..., GitHub], store: Callable[..., TokenStore], scripted: Scripted
 ) -> None:
     now = [0.0]
-    gone = _Counting(shared("redis://127.0.0.1:1/0"))
+    gone = _Counting(Redis.from_url("redis://127.0.0.1:1/0", socket_timeout=1))
     github = connect(scripted.url, tokens=store(gone, clock=lambda: now[0]))
     for _ in range(5):
         read(github)

@@ -23,7 +23,7 @@ from tests.adapters.github.scripted import Reply, Scripted
 
 HERE = "^/repos/acme/widgets"
 SHA = "a" * 40
-NOTICE = Notice(purpose="ask", body="Are you there?")
+NOTICE = Notice(kind="ask_comment", body="Are you there?")
 RUN = SetCheckRun(head_sha=SHA, conclusion="neutral", title="t", summary="s")
 OURS = {"id": 4242}
 BOT = {"id": 1, "login": "pulsegate[bot]", "type": "Bot"}

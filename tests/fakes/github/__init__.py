@@ -18,7 +18,10 @@ and rate limits that run out by themselves (set a fault for those). `app` scopes
 an installation writes with `write` on the endpoint's permission, a user with triage rights.
 """
 
+import time
 from typing import Any, Self
+
+import jwt
 
 from tests.fakes.github import endpoints_app, endpoints_repo
 from tests.fakes.github.acts import Acts
@@ -63,6 +66,17 @@ class GitHub:
         world.add_app("acme")
         world.add_installation("acme")
 
+    def app_jwt(self, *, issuer: str = "", key: str = "", seconds: int = 540) -> str:
+        """A JSON web token of the first App; wrong ones on demand."""
+        app, now = self.world.app, int(time.time())
+        claims = {"iat": now - 60, "exp": now + seconds, "iss": issuer or str(app.id)}
+        return jwt.encode(claims, key or app.private_key_pem, algorithm="RS256")
+
+    def installation_token(self) -> str:
+        """A token of the first installation."""
+        world = self.world
+        return world.issue_token(installation=world.installation, app=world.app)
+
     def fault(self, kind: Kind, **more: Any) -> Fault:
         """Set a fault; see `Fault`."""
         return self.faults.add(Fault(kind, **more))
@@ -102,6 +116,8 @@ class GitHub:
                     for r in world.repositories
                     if not r.deleted
                 },
+                "installations": [shapes.installation(i) for i in world.installations],
+                "accounts": [shapes.user(u) for u in world.users.values() if not u.deleted],
                 "deliveries": [d.item() for d in world.hooks.deliveries],
                 "faults": [f.as_json() for f in self.faults.all()],
                 "requests": [vars(r) for r in self.requests],
@@ -120,7 +136,10 @@ class GitHub:
         raise ValueError(f"no {method} {path}")
 
     def _do(self, act: str, args: dict[str, Any]) -> Any:
-        """One act of `Acts` by name; `deliver` by the delivery's id; `set` fields of the App."""
+        """One act of `Acts` by name. An installation goes by its id.
+
+        Two more: `deliver` (by the delivery's id) and `set_app` (fields of the App).
+        """
         if act == "deliver":
             found = next(d for d in self.world.hooks.deliveries if d.id == args["id"])
             return self.world.hooks.deliver(found).item()
@@ -130,6 +149,9 @@ class GitHub:
             return {}
         if act.startswith("_") or act in {"lock", "clock", "hooks", "shapes"}:
             raise ValueError(f"no act {act}")
+        if "installation" in args:
+            wanted = args["installation"]
+            args["installation"] = next(i for i in self.world.installations if i.id == wanted)
         made = getattr(self.world, act)(**args)
         if isinstance(made, Delivery):
             return made.item()

@@ -18,6 +18,7 @@ import httpx
 
 from tests.fakes.github.model import App, Installation, Repository, node_id
 from tests.fakes.github.shapes import when
+from tests.fakes.loopback import client
 
 GIVES_UP_AFTER = 10.0  # seconds; GitHub's own
 
@@ -91,7 +92,7 @@ class Hooks:
         self._ids = itertools.count(70_000_000_000)
         self._held: list[Delivery] | None = None
         self._queue: queue.Queue[Delivery | None] = queue.Queue()
-        self._client = httpx.Client(timeout=GIVES_UP_AFTER, trust_env=False)
+        self._client = client(timeout=GIVES_UP_AFTER)
         self._thread = threading.Thread(target=self._run, name="github-hooks", daemon=True)
         self._thread.start()
 

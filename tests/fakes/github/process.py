@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any, Self
 
-import httpx
+from tests.fakes.loopback import client
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -24,7 +24,7 @@ class GitHubProcess:
             self.stop()
             raise RuntimeError("the stand-in did not start; its words are on stderr")
         self.web_url = self.api_url.removesuffix(prefix)
-        self._client = httpx.Client(base_url=self.web_url, timeout=30, trust_env=False)
+        self._client = client(self.web_url)
 
     def _ask(self, method: str, path: str, body: Any = None) -> Any:
         answer = self._client.request(method, path, json=body)
