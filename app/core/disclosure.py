@@ -6,7 +6,7 @@ bare name: there are people called Claude.
 
 import re
 
-from app.core.events import PullRequest
+from app.core.github import PullRequest
 from app.core.text import one_line
 
 # Branch prefixes that the vendors' own tools create, as their documentation names them.

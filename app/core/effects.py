@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.core.events import PullRequest
+from app.core.github import PullRequest
 
 CHECK_NAME = "pulsegate"
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from app.core.events import Account, PullRequest
+from app.core.github import Account, PullRequest
 
 
 class Fact(BaseModel):

@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Literal, Protocol
 
 from app.core.effects import Effect, Known, Receipt
-from app.core.events import Account, Installation, PullRequest, RepositoryName
 from app.core.facts import Fact, RepositoryRef, Role
+from app.core.github import Account, Installation, PullRequest, RepositoryName
 
 
 class PolicyFile(Fact):

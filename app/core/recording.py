@@ -24,8 +24,8 @@ from pydantic import (
 )
 
 from app.core.errors import UserError
-from app.core.events import Moment
 from app.core.facts import Fact, Role
+from app.core.github import Moment
 from app.core.text import clean, one_line
 
 LINE_LIMIT = 25_000_000  # bytes; GitHub caps a payload at 25 MB

@@ -7,7 +7,7 @@ reads an instruction has the right to carry it out.
 from collections.abc import Sequence
 
 from app.core.effects import CheckButton, SetCheckRun
-from app.core.events import PullRequest
+from app.core.github import PullRequest
 from app.core.policy import Mode
 from app.core.rules import Finding
 from app.core.scoring import Score

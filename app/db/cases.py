@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 from sqlalchemy import RowMapping, false, func, select, tuple_, update
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core.cases import Case, CaseState, Decision, Planned
+from app.core.decision import Case, CaseState, Decision, Planned
 from app.core.effects import Effect, Known, Receipt
-from app.core.events import PullRequest
 from app.core.facts import Fact, History, Opened
+from app.core.github import PullRequest
 from app.db.engine import Tx
 from app.db.tables import cases, decisions
 

@@ -8,8 +8,8 @@ from sqlalchemy import case as sql_case
 from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core.events import Installation, Repository, RepositoryName
 from app.core.facts import Fact, RepositoryRef, Role
+from app.core.github import Installation, Repository, RepositoryName
 from app.core.policy import Policy
 from app.db.engine import Tx
 from app.db.tables import installations, repositories

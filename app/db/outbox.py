@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 from sqlalchemy import and_, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core.cases import Decision, Planned
+from app.core.decision import Decision, Planned
 from app.core.effects import REQUIRES, Effect, EffectKind, EffectState, Receipt
 from app.core.facts import Fact, RepositoryRef
 from app.core.patience import backoff

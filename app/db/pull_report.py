@@ -5,10 +5,10 @@ from datetime import datetime
 from pydantic import TypeAdapter
 from sqlalchemy import select
 
-from app.core.cases import CaseState, Decision
+from app.core.decision import CaseState, Decision
 from app.core.effects import Effect, EffectState
-from app.core.events import PullRequest
 from app.core.facts import Fact, Hand
+from app.core.github import PullRequest
 from app.db import people
 from app.db.engine import Tx
 from app.db.tables import cases, decisions, outbox

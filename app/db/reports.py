@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import RowMapping, text
 from sqlalchemy.exc import ProgrammingError
 
-from app.core.cases import CaseState
+from app.core.decision import CaseState
 from app.core.effects import EffectKind, EffectState
 from app.core.facts import Fact, RepositoryRef
 from app.core.policy import Mode

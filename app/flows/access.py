@@ -10,8 +10,8 @@ from datetime import datetime
 from threading import BoundedSemaphore
 
 from app.core.errors import Rejected, RetryLater
-from app.core.events import Account
 from app.core.facts import Fact, RepositoryRef, Role
+from app.core.github import Account
 from app.core.ports import Reader
 from app.db import people
 from app.db.engine import Database

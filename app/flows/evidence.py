@@ -9,16 +9,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from app.core.commands import commands
-from app.core.events import (
-    Account,
-    Again,
-    CheckRunEvent,
-    CommentEvent,
-    Event,
-    PullRequestEvent,
-    parse,
-)
+from app.core.events import Again, CheckRunEvent, CommentEvent, Event, PullRequestEvent, parse
 from app.core.facts import Facts, Hand, HandAct, Request, Role
+from app.core.github import Account
 from app.core.ports import Reader
 from app.db import cases, people
 from app.db.engine import Database

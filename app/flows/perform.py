@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from app.core.effects import Close, Known, Receipt, no_longer_wanted
 from app.core.errors import Rejected, RetryLater
-from app.core.events import PullRequest
+from app.core.github import PullRequest
 from app.core.ports import Reader, Writer
 from app.db import cases, installations, outbox
 from app.db.engine import Database

@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 import pydantic_core
 
 from app.core.errors import Rejected
-from app.core.events import Address, PullRequest
+from app.core.events import Address
 from app.core.facts import RepositoryRef
+from app.core.github import PullRequest
 from app.core.ports import AppApi, Doorbell, Reader
 from app.db import cases, inbox, installations, outbox
 from app.db.engine import Database

@@ -11,8 +11,9 @@ from datetime import UTC, datetime
 import pydantic_core
 from pydantic import ValidationError
 
-from app.core.events import Installation, Repository, address
+from app.core.events import address
 from app.core.facts import Fact
+from app.core.github import Installation, Repository
 from app.core.policy import Policy
 from app.core.recording import Header, RecordedDelivery, as_recorded, read
 from app.db import inbox, installations

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.core.cases import Case, Decision, decide
+from app.core.cases import decide
+from app.core.decision import Case, Decision
 from app.core.errors import Rejected, RetryLater
 from app.core.events import Address, CommentEvent, Event, PullRequestEvent, Unread
 from app.core.features import read_signals

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, HTTPException, Query, Request
 from starlette.responses import Response
 
-from app.core.cases import CaseState
+from app.core.decision import CaseState
 from app.core.errors import UserError
 from app.db import reports
 from app.db.reports import Flood, Key, Line, Wanted

@@ -5,7 +5,7 @@ from starlette.responses import RedirectResponse, Response
 
 from app.adapters.github.oauth import SignIn
 from app.core.errors import RetryLater, UserError
-from app.core.events import Account
+from app.core.github import Account
 from app.db import sessions
 from app.web.errors import problem
 from app.web.parts import Parts

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, HTTPException, Path, Request
 from starlette.responses import Response
 
-from app.core.cases import Decision
+from app.core.decision import Decision
 from app.core.effects import Effect
 from app.core.facts import Hand
 from app.core.scoring import Score

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlsplit
 from fastapi import Depends, HTTPException, Request
 from starlette.responses import Response
 
-from app.core.events import Account
+from app.core.github import Account
 from app.db import sessions
 from app.db.sessions import Session
 from app.web.guard import Site, is_local

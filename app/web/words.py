@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from app.core.cases import CaseState
+from app.core.decision import CaseState
 from app.core.effects import EffectKind, EffectState
 from app.core.scoring import Score
 from app.db.reports import Done

@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
 
-from app.core.cases import Case
-from app.core.events import Account, Branch, PullRequest
+from app.core.decision import Case
 from app.core.facts import Facts, Hand, History, Opened, Request, Role
 from app.core.features import Signal
+from app.core.github import Account, Branch, PullRequest
 from app.core.policy import BurstRule, Exempt, Mode, Policy, Rules, UnattendedRule
 from app.core.scoring import RuleScorer, Score
 from app.core.text import one_line

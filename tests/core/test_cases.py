@@ -8,11 +8,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from app.core.cases import MOST_NOTICES, Case, CaseState, Decision, Planned, decide
+from app.core.cases import decide
+from app.core.decision import Case, CaseState, Decision, Planned
 from app.core.effects import ORDER, REQUIRES, SetCheckRun, SetLabel
-from app.core.events import Account, Branch, PullRequest
 from app.core.facts import Facts, Hand, HandAct, Opened, Request, Role
 from app.core.features import Signal
+from app.core.github import Account, Branch, PullRequest
+from app.core.plan import MOST_NOTICES
 from app.core.policy import BurstRule, Mode, Policy, Rules, UnattendedRule
 from app.core.scoring import RuleScorer, Score
 from tests.core.strategies import AUTHOR, NOW, all_facts, fresh_case, policies, scores

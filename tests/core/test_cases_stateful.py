@@ -6,11 +6,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from app.core.cases import MOST_NOTICES, Case, CaseState, Decision, Planned, decide
+from app.core.cases import decide
+from app.core.decision import Case, CaseState, Decision, Planned
 from app.core.effects import REQUIRES, no_longer_wanted
-from app.core.events import Account, Branch, PullRequest
 from app.core.facts import Facts, Hand, HandAct, History, Opened, Request, Role
 from app.core.features import read_signals
+from app.core.github import Account, Branch, PullRequest
+from app.core.plan import MOST_NOTICES
 from app.core.policy import BurstRule, Mode, Policy, Rules, UnattendedRule
 from app.core.scoring import RuleScorer
 from tests.core.strategies import AUTHOR, NOW, fresh_case

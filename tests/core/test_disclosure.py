@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from app.core.disclosure import disclosed
-from app.core.events import Branch, PullRequest
+from app.core.github import Branch, PullRequest
 from tests.core.strategies import NOW, hostile, pulls, shows
 
 

@@ -17,7 +17,7 @@ from app.core.effects import (
     StatusComment,
     no_longer_wanted,
 )
-from app.core.events import PullRequest
+from app.core.github import PullRequest
 from tests.core.strategies import hostile, pulls
 
 LABEL = SetLabel(name="x", present=True)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.events import Branch, PullRequest
 from app.core.facts import Facts, Opened, Role
+from app.core.github import Branch, PullRequest
 from tests.core.strategies import NOW, opened
 
 BRANCH = Branch(ref="main", sha="a" * 40)

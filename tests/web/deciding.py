@@ -4,10 +4,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
 
-from app.core.cases import Decision, decide
-from app.core.events import Account, Branch, Installation, PullRequest, RepositoryName
+from app.core.cases import decide
+from app.core.decision import Decision
 from app.core.facts import Facts, Opened, RepositoryRef, Role
 from app.core.features import read_signals
+from app.core.github import Account, Branch, Installation, PullRequest, RepositoryName
 from app.core.policy import Mode, Policy
 from app.core.scoring import RuleScorer
 from app.db import cases, installations, outbox

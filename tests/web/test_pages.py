@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import Engine, text
 
-from app.core.events import Account
+from app.core.github import Account
 from app.core.policy import Mode
 from app.core.text import one_line
 from tests.web.deciding import NOON, Decided

@@ -6,8 +6,8 @@ from typing import NoReturn
 
 from app.core.effects import Effect, Receipt
 from app.core.errors import RetryLater
-from app.core.events import Account, Installation, PullRequest, RepositoryName
 from app.core.facts import RepositoryRef, Role
+from app.core.github import Account, Installation, PullRequest, RepositoryName
 from app.core.ports import Delivery, PolicyFile
 
 

@@ -10,7 +10,7 @@ from app.adapters.github.client import GitHub
 from app.adapters.github.connection import path
 from app.adapters.github.errors import narrow
 from app.adapters.github.reader import items
-from app.core.events import Id, Installation, Line, Narrow, RepositoryName
+from app.core.github import Id, Installation, Line, Narrow, RepositoryName
 from app.core.ports import Delivery
 
 

@@ -24,7 +24,7 @@ from app.adapters.github.errors import UNREADABLE, narrow
 from app.adapters.github.tokens import TokenStore, is_token
 from app.adapters.github.transport import BoundedTransport, Caches
 from app.core.errors import RetryLater, UserError
-from app.core.events import Narrow
+from app.core.github import Narrow
 
 TIMEOUT = 10.0
 # A token is given up so long before it expires, for clocks that differ and requests on their way.

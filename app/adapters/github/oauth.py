@@ -15,7 +15,7 @@ from app.adapters.github.client import TIMEOUT, AppCredentials, public
 from app.adapters.github.errors import UNREADABLE, narrow
 from app.adapters.github.tokens import is_token
 from app.core.errors import RetryLater, UserError
-from app.core.events import Account
+from app.core.github import Account
 from app.core.text import one_line
 
 _AGAIN = "Start the sign-in again."

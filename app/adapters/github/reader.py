@@ -10,8 +10,8 @@ from pydantic import Field
 from app.adapters.github.connection import Connection, path
 from app.adapters.github.errors import UNREADABLE, narrow
 from app.core.errors import Rejected, RetryLater
-from app.core.events import Account, Id, Line, Narrow, PullRequest
 from app.core.facts import RepositoryRef, Role
+from app.core.github import Account, Id, Line, Narrow, PullRequest
 from app.core.policy import PATH
 from app.core.ports import PolicyFile
 

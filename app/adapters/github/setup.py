@@ -9,7 +9,7 @@ from app.adapters.github.client import AppCredentials, public
 from app.adapters.github.connection import path
 from app.adapters.github.errors import narrow
 from app.core.errors import Rejected, UserError
-from app.core.events import Account, Id, Line, Narrow
+from app.core.github import Account, Id, Line, Narrow
 
 PERMISSIONS: Mapping[str, str] = {
     "pull_requests": "write",

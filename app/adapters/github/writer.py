@@ -26,8 +26,8 @@ from app.core.effects import (
     StatusComment,
 )
 from app.core.errors import Rejected, RetryLater
-from app.core.events import Account, Id, Narrow
 from app.core.facts import RepositoryRef
+from app.core.github import Account, Id, Narrow
 from app.core.text import clean
 
 MAX_COMMENT = 65_000  # GitHub's own limit is 65,536

@@ -31,8 +31,8 @@ from app.core.effects import (
     StatusComment,
 )
 from app.core.errors import Rejected, RetryLater
-from app.core.events import Account
 from app.core.facts import RepositoryRef, Role
+from app.core.github import Account
 from tests.adapters.github.conftest import writer_of
 from tests.fakes.github import GitHub as StandIn
 

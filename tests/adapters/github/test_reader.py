@@ -7,8 +7,8 @@ import pytest
 
 from app.adapters.github.reader import GitHubReader
 from app.core.errors import Rejected, RetryLater
-from app.core.events import Account
 from app.core.facts import RepositoryRef, Role
+from app.core.github import Account
 from tests.adapters.github.scripted import Reply, Scripted
 
 ANNA = Account(id=11, login="anna")

@@ -1,0 +1,73 @@
+"""What a decision is: the case before it, the state, the reasons, and the acts that follow."""
+
+from datetime import datetime
+from enum import StrEnum
+
+from app.core.effects import Effect, EffectKind
+from app.core.facts import Fact, Role
+from app.core.policy import Mode
+from app.core.rules import Finding
+from app.core.scoring import Score
+
+
+class CaseState(StrEnum):
+    """Where a pull request stands with us."""
+
+    NEW = "new"
+    LEFT_ALONE = "left_alone"
+    EXEMPT = "exempt"
+    CLEAR = "clear"
+    FLAGGED = "flagged"
+    CLOSED = "closed"
+    REOPENED = "reopened"
+    ENDED = "ended"
+
+
+class Planned(Fact):
+    """An effect that follows from a decision. `observe`: recorded, never carried out."""
+
+    effect: Effect
+    observe: bool
+
+
+class Case(Fact):
+    """What we know of a pull request from before: the last decision and what became of it.
+
+    `closed_by_us` and `reopened_by_us` follow from what was really carried out.
+    """
+
+    id: int
+    repository_id: int
+    number: int
+    version: int = 0
+    state: CaseState = CaseState.NEW
+    fingerprint: str = ""
+    planned: tuple[Planned, ...] = ()
+    notices: int = 0
+    closed_by_us: bool = False
+    reopened_by_us: bool = False
+    has_status_comment: bool = False
+
+
+class Decision(Fact):
+    """What was decided, why, and what follows: stored, acted on, shown and simulated alike.
+
+    `rung` is how far the findings would go; `mode` is how far the repository lets it go.
+    `planned` is the whole wanted state; `effects` is what differs from the decision before.
+    """
+
+    version: int
+    state: CaseState
+    mode: Mode
+    rung: Mode
+    summary: str
+    findings: tuple[Finding, ...]
+    score: Score
+    policy_version: str
+    role: Role | None
+    planned: tuple[Planned, ...]
+    effects: tuple[Planned, ...]
+    dropped_kinds: tuple[EffectKind, ...]
+    fingerprint: str
+    decided_at: datetime
+    head_sha: str

@@ -1,0 +1,194 @@
+"""The acts that follow from a state: the whole wanted state, and what differs from before."""
+
+from collections.abc import Sequence
+
+from app.core import render
+from app.core.decision import Case, CaseState, Planned
+from app.core.effects import (
+    ORDER,
+    Close,
+    Effect,
+    EffectKind,
+    Notice,
+    Reopen,
+    SetCheckRun,
+    SetLabel,
+    StatusComment,
+)
+from app.core.facts import Fact, Facts
+from app.core.policy import Mode, Policy
+from app.core.rules import Finding
+from app.core.scoring import Score
+
+# After so many comments of its own on one pull request the gate says nothing more, whatever comes.
+MOST_NOTICES = 3
+
+
+# The rung of the ladder that an effect belongs to. A reopen puts our own act back: always allowed.
+_RUNG: dict[EffectKind, Mode] = {
+    "reopen": Mode.OFF,
+    "label": Mode.LABEL,
+    "check_run": Mode.LABEL,
+    "status_comment": Mode.ASK,
+    "ask_comment": Mode.ASK,
+    "close_comment": Mode.CLOSE,
+    "close": Mode.CLOSE,
+}
+
+
+class Situation(Fact):
+    """What a plan rests on. `rung` is how far the findings would go by themselves."""
+
+    case: Case
+    facts: Facts
+    policy: Policy
+    score: Score
+    findings: tuple[Finding, ...]
+    state: CaseState
+    rung: Mode
+
+
+class Plan(Fact):
+    """The wanted state (`planned`), what of it is new, and which kinds are wanted no more."""
+
+    planned: tuple[Planned, ...]
+    effects: tuple[Planned, ...]
+    dropped_kinds: tuple[EffectKind, ...]
+
+
+def plan(now: Situation, *, force: bool) -> Plan:
+    """The acts that follow. `force` shows the check run anew, also where nothing changed."""
+    planned = _wanted(now)
+    closed = now.state is CaseState.CLOSED
+    standing = now.case.planned if closed else _standing(now.case, now.facts)
+    return Plan(
+        planned=planned,
+        effects=_new(standing, planned, again=force and now.policy.mode >= Mode.LABEL),
+        dropped_kinds=_gone(now.case, standing, planned),
+    )
+
+
+def _wanted(now: Situation) -> tuple[Planned, ...]:
+    """The whole wanted state of a pull request, in the order in which it is brought about."""
+    case, facts, policy, findings = now.case, now.facts, now.policy, now.findings
+    state, rung = now.state, now.rung
+    held = state is CaseState.LEFT_ALONE and _had(case, "check_run")
+    if state is CaseState.ENDED or (state is CaseState.LEFT_ALONE and not held):
+        return ()
+    if state is CaseState.CLOSED:
+        return case.planned
+    wanted: list[Effect] = []
+    if state is CaseState.REOPENED and facts.pull.state == "closed":
+        wanted.append(Reopen())
+    wanted += _label(case, facts, policy, rung)
+    # What a rule saw that only observes is recorded, and told to nobody.
+    told = findings
+    if policy.mode >= Mode.LABEL:
+        told = tuple(f for f in findings if f.in_force >= Mode.LABEL)
+    shown = CaseState.CLEAR if state is CaseState.FLAGGED and not told else state
+    # Also where the gate has no say: a repository may require the check run of every head.
+    wanted.append(render.check_run(facts.pull, shown.value, told, now.score, policy.mode))
+    if held:
+        return (Planned(effect=wanted[-1], observe=policy.mode < Mode.LABEL),)
+    if rung >= Mode.ASK:
+        wanted.append(StatusComment(body=render.status(told or findings, policy.label)))
+    elif case.has_status_comment or _had(case, "status_comment"):
+        wanted.append(StatusComment(body=render.status_resolved(state.value)))
+    wanted += _notices(case, facts, findings, rung)
+    ordered = sorted(wanted, key=lambda e: ORDER.index(e.kind))
+    return tuple(
+        Planned(effect=e, observe=_RUNG[e.kind] > _limit(e, findings, rung, policy.mode))
+        for e in ordered
+    )
+
+
+def _allowed(findings: Sequence[Finding], mode: Mode) -> Mode:
+    """How far the rules that apply may go here and now."""
+    return max((f.in_force for f in findings), default=mode)
+
+
+def _limit(effect: Effect, findings: Sequence[Finding], rung: Mode, mode: Mode) -> Mode:
+    """How far an effect may go; beyond it is only recorded."""
+    if _RUNG[effect.kind] is Mode.CLOSE:
+        # A rule that may not close itself closes nothing, however far another one may go.
+        return max((f.in_force for f in findings if f.rung >= Mode.CLOSE), default=Mode.OBSERVE)
+    takes_back = (isinstance(effect, SetLabel) and not effect.present) or (
+        isinstance(effect, StatusComment) and rung < Mode.ASK
+    )
+    # A rule that only observes holds up no check run, and keeps nothing from being taken back.
+    return mode if takes_back or isinstance(effect, SetCheckRun) else _allowed(findings, mode)
+
+
+def _label(case: Case, facts: Facts, policy: Policy, rung: Mode) -> list[Effect]:
+    if any(h.act in {"labeled", "unlabeled"} for h in facts.hands):
+        return []
+    if rung >= Mode.LABEL:
+        return [SetLabel(name=policy.label, present=True)]
+    ours = [p.effect for p in case.planned if isinstance(p.effect, SetLabel) and not p.observe]
+    return [SetLabel(name=e.name, present=False) for e in ours]
+
+
+def _notices(case: Case, facts: Facts, findings: tuple[Finding, ...], rung: Mode) -> list[Effect]:
+    """The question, where asking is as far as it goes; the close, with what explains it."""
+    if rung < Mode.ASK:
+        return []
+    found: list[Effect] = []
+    if Mode.ASK in {rung, _allowed(findings, Mode.OBSERVE)}:
+        asking = [f for f in findings if f.in_force >= Mode.ASK] or findings
+        found.append(Notice(kind="ask_comment", body=render.notice_ask(asking)))
+    if rung >= Mode.CLOSE:
+        closing = [f for f in findings if f.rung >= Mode.CLOSE]
+        found += [Notice(kind="close_comment", body=render.notice_close(closing)), Close()]
+    if case.notices < MOST_NOTICES:
+        return found
+    # Only what was written before, and no close whose comment could not be.
+    kept = {p.effect.kind for p in _standing(case, facts) if not p.observe}
+    return [e for e in found if e.kind in kept]
+
+
+def _had(case: Case, kind: EffectKind) -> bool:
+    return any(p.effect.kind == kind and not p.observe for p in case.planned)
+
+
+_Identity = tuple[str, str, bool]
+
+
+def _identity(planned: Planned) -> _Identity:
+    """What makes two planned effects the same wish.
+
+    A comment that was written once is not written again because a number in it changed.
+    """
+    effect = planned.effect
+    what = "" if isinstance(effect, Notice) else effect.model_dump_json()
+    return effect.kind, what, planned.observe
+
+
+def _standing(case: Case, facts: Facts) -> tuple[Planned, ...]:
+    """The earlier wishes that still stand.
+
+    A close is wished for one head and never carried out on another, so that a push asks for it
+    anew. The check run names the head that was decided on.
+    """
+    runs = [p.effect for p in case.planned if isinstance(p.effect, SetCheckRun)]
+    if all(run.head_sha == facts.pull.head.sha for run in runs):
+        return case.planned
+    return tuple(p for p in case.planned if p.observe or _RUNG[p.effect.kind] is not Mode.CLOSE)
+
+
+def _new(
+    standing: tuple[Planned, ...], planned: tuple[Planned, ...], *, again: bool
+) -> tuple[Planned, ...]:
+    before = {_identity(p) for p in standing}
+    return tuple(
+        p
+        for p in planned
+        if _identity(p) not in before or (again and isinstance(p.effect, SetCheckRun))
+    )
+
+
+def _gone(
+    case: Case, standing: tuple[Planned, ...], planned: tuple[Planned, ...]
+) -> tuple[EffectKind, ...]:
+    """Kinds whose earlier effects, where still pending, are no longer wanted as they were."""
+    kept = {_identity(p) for p in standing} & {_identity(p) for p in planned}
+    return tuple({p.effect.kind: None for p in case.planned if _identity(p) not in kept})
