@@ -5,6 +5,7 @@ from contextlib import contextmanager, suppress
 
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from app.core.errors import RetryLater
 
@@ -42,6 +43,8 @@ class Database:
         try:
             with self._engine.begin() as connection:
                 yield connection
+        except PoolTimeout as error:
+            raise RetryLater("all connections to the database are in use") from error
         except OperationalError as error:
             raise RetryLater(f"the database did not answer: {type(error.orig).__name__}") from error
 

@@ -1,5 +1,6 @@
 """Alembic without its command line: migrations run from wherever the package lies."""
 
+from functools import cache
 from pathlib import Path
 
 from alembic import command
@@ -57,8 +58,11 @@ def fits(revision: str | None) -> bool:
     One that the code does not know is newer: during a deploy the old processes work on, since
     nothing is dropped before the release after.
     """
-    if revision is None:
-        return False
+    return revision is not None and revision not in _older()
+
+
+@cache
+def _older() -> frozenset[str]:
     script = ScriptDirectory.from_config(config("postgresql+psycopg://"))
-    older = {known.revision for known in script.walk_revisions()} - {script.get_current_head()}
-    return revision not in older
+    known = {found.revision for found in script.walk_revisions()}
+    return frozenset(known - {script.get_current_head()})

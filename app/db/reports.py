@@ -1,4 +1,4 @@
-"""Read-only queries for pages: decisions, floods, and one pull request whole.
+"""Read-only queries for pages: which repositories, and their decisions.
 
 All of them are bounded by indexes on (repository, time) or (repository, state, time), so that a
 page costs the same with a thousand and with a million pull requests.
@@ -6,7 +6,7 @@ page costs the same with a thousand and with a million pull requests.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import RowMapping, text
@@ -20,13 +20,6 @@ from app.core.rules import Finding
 from app.core.scoring import Score
 from app.db.engine import Tx
 
-# So many of one account, each at most `_GAP` after the one before, are shown as one row.
-FLOOD = 3
-_GAP = timedelta(hours=1)
-# A flood that ended so long before the newest decision is history, and only in the list.
-_FLOOD_DAYS = timedelta(days=7)
-_FLOOD_ROWS = 2000
-_FLOODS = 5
 _TALLY_ROWS = 5000
 
 
@@ -77,19 +70,13 @@ class Line(Fact):
         return Key(decided_at=self.decided_at, case_id=self.case_id)
 
 
-class Flood(Fact):
-    """Pull requests of one account within a short time; `newest` stands for all of them.
+class Stretch(Fact):
+    """What one account opened in one repository between two times."""
 
-    `count` counts those that a rule applies to, `closed` those that the gate closed, and `total`
-    also those that were merged or closed by somebody or turned out well.
-    """
-
-    newest: Line
-    count: int
-    total: int
+    repository_id: int
+    author_id: int
     first_at: datetime
     last_at: datetime
-    closed: int
 
 
 @dataclass(frozen=True)
@@ -169,8 +156,8 @@ def anything_installed(tx: Tx) -> bool:
     return row.scalar_one_or_none() is not None
 
 
-def decisions(tx: Tx, wanted: Wanted, *, limit: int, without: Sequence[Flood] = ()) -> list[Line]:
-    """The list, newest first, at most `limit` lines; what is part of `without` is left out."""
+def decisions(tx: Tx, wanted: Wanted, *, limit: int, without: Sequence[Stretch] = ()) -> list[Line]:
+    """The list, newest first, at most `limit` lines; what a rule applies to within `without` is left out."""
     if not wanted.places:
         return []
     conditions = ["c.repository_id = r.id", "c.decided_at IS NOT NULL"]
@@ -186,7 +173,7 @@ def decisions(tx: Tx, wanted: Wanted, *, limit: int, without: Sequence[Flood] = 
         given |= {"before_at": wanted.before.decided_at, "before_id": wanted.before.case_id}
     if without:
         conditions.append(_NOT_IN_FLOOD)
-        given |= _flood_arrays(without)
+        given |= _arrays(without)
     found = tx.execute(
         text(
             f"""
@@ -200,7 +187,7 @@ def decisions(tx: Tx, wanted: Wanted, *, limit: int, without: Sequence[Flood] = 
         ),
         given,
     )
-    return _lines(tx, wanted, list(found.scalars()))
+    return lines_of(tx, wanted, list(found.scalars()))
 
 
 _NOT_IN_FLOOD = """NOT (c.state IN ('flagged', 'closed') AND EXISTS (
@@ -212,84 +199,13 @@ _NOT_IN_FLOOD = """NOT (c.state IN ('flagged', 'closed') AND EXISTS (
         AND c.opened_at BETWEEN f.starts AND f.ends))"""
 
 
-def _flood_arrays(floods: Sequence[Flood]) -> dict[str, Any]:
+def _arrays(without: Sequence[Stretch]) -> dict[str, Any]:
     return {
-        "flood_repositories": [f.newest.place.id for f in floods],
-        "flood_authors": [f.newest.author_id for f in floods],
-        "flood_starts": [f.first_at for f in floods],
-        "flood_ends": [f.last_at for f in floods],
+        "flood_repositories": [f.repository_id for f in without],
+        "flood_authors": [f.author_id for f in without],
+        "flood_starts": [f.first_at for f in without],
+        "flood_ends": [f.last_at for f in without],
     }
-
-
-def floods(tx: Tx, wanted: Wanted) -> list[Flood]:
-    """Lately decided floods, the newest first. `state`, `author_id` and `before` do not matter."""
-    if not wanted.places:
-        return []
-    rows = (
-        tx.execute(
-            text(_FLOODS_SQL),
-            {
-                "ids": wanted.ids,
-                "rows": _FLOOD_ROWS,
-                "gap": _GAP,
-                "least": FLOOD,
-                "days": _FLOOD_DAYS,
-                "limit": _FLOODS,
-            },
-        )
-        .mappings()
-        .all()
-    )
-    lines = {line.case_id: line for line in _lines(tx, wanted, [r["newest"] for r in rows])}
-    return [
-        Flood(
-            newest=lines[r["newest"]],
-            **{n: r[n] for n in ("count", "total", "first_at", "last_at", "closed")},
-        )
-        for r in rows
-        if r["newest"] in lines
-    ]
-
-
-_FLOODS_SQL = """
-WITH recent AS (
-    SELECT c.* FROM unnest(CAST(:ids AS bigint[])) AS r(id)
-    CROSS JOIN unnest(ARRAY['flagged', 'closed']) AS s(state)
-    CROSS JOIN LATERAL (
-        SELECT id, repository_id, author_id, opened_at, decided_at, closed_at FROM cases
-        WHERE repository_id = r.id AND state = s.state AND decided_at IS NOT NULL
-        ORDER BY decided_at DESC, id DESC LIMIT :rows
-    ) c
-    WHERE c.author_id IS NOT NULL
-    ORDER BY c.decided_at DESC, c.id DESC LIMIT :rows
-), marked AS (
-    SELECT *, opened_at - lag(opened_at) OVER ordered > :gap AS starts FROM recent
-    WINDOW ordered AS (PARTITION BY repository_id, author_id ORDER BY opened_at, id)
-), islands AS (
-    SELECT *, count(*) FILTER (WHERE starts) OVER ordered AS island FROM marked
-    WINDOW ordered AS (PARTITION BY repository_id, author_id ORDER BY opened_at, id)
-), newest AS (
-    SELECT max(c.decided_at) AS at FROM unnest(CAST(:ids AS bigint[])) AS r(id)
-    CROSS JOIN LATERAL (
-        SELECT decided_at FROM cases WHERE repository_id = r.id AND decided_at IS NOT NULL
-        ORDER BY decided_at DESC, id DESC LIMIT 1
-    ) c
-)
-SELECT f.*, (
-    SELECT count(*) FROM cases
-    WHERE repository_id = f.repository_id AND author_id = f.author_id
-        AND opened_at BETWEEN f.first_at - :gap AND f.last_at + :gap
-) AS total
-FROM (
-    SELECT repository_id, author_id, count(*) AS count, min(opened_at) AS first_at,
-        max(opened_at) AS last_at, count(closed_at) AS closed,
-        (array_agg(id ORDER BY decided_at DESC, id DESC))[1] AS newest, max(decided_at) AS at
-    FROM islands
-    GROUP BY repository_id, author_id, island
-    HAVING count(*) >= :least AND max(decided_at) > (SELECT at FROM newest) - :days
-    ORDER BY max(decided_at) DESC LIMIT :limit
-) f ORDER BY f.at DESC
-"""
 
 
 def tally(tx: Tx, wanted: Wanted) -> dict[CaseState, int]:
@@ -315,7 +231,7 @@ def tally(tx: Tx, wanted: Wanted) -> dict[CaseState, int]:
     return {CaseState(state): int(n) for state, n in rows.all()}
 
 
-def _lines(tx: Tx, wanted: Wanted, ids: Sequence[int]) -> list[Line]:
+def lines_of(tx: Tx, wanted: Wanted, ids: Sequence[int]) -> list[Line]:
     """The cases with these ids, in this order."""
     if not ids:
         return []

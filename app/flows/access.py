@@ -18,7 +18,7 @@ from app.db.engine import Database
 
 # Reads under way at once, for all visitors together, and visitors who may wait for theirs: the
 # rest of the process (webhooks) must not stand still because GitHub is slow.
-_READS = 8
+READS = 8
 _VISITORS = 6
 _TURN_SECONDS = 2.0
 _ANSWER_SECONDS = 8.0
@@ -45,7 +45,7 @@ class Access:
         self._database = database
         self._reader = reader
         self._clock = clock
-        self._pool = ThreadPoolExecutor(_READS, thread_name_prefix="permissions")
+        self._pool = ThreadPoolExecutor(READS, thread_name_prefix="permissions")
         self._turns = BoundedSemaphore(_VISITORS)
 
     def roles(self, account: Account, repositories: Sequence[RepositoryRef]) -> Roles:

@@ -9,10 +9,11 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from starlette.responses import Response
 
 from app.core.decision import CaseState
-from app.core.errors import UserError
-from app.db import reports
-from app.db.reports import Flood, Key, Line, Wanted
+from app.db import flood_report, reports
+from app.db.flood_report import Flood
+from app.db.reports import Key, Line, Wanted
 from app.web import words
+from app.web.notes import Note, empty, notes
 from app.web.pages import Page, render
 from app.web.parts import Parts
 from app.web.sight import Sight, place, sight
@@ -23,15 +24,6 @@ from app.wiring.web import WebParts
 _ROWS = 50
 
 router = APIRouter()
-
-
-@dataclass(frozen=True)
-class Note:
-    """A line above the list. `href` is empty where there is nothing to open."""
-
-    text: str
-    href: str = ""
-    link: str = ""
 
 
 @dataclass(frozen=True)
@@ -137,15 +129,15 @@ def _page(parts: WebParts, viewer: Viewer, seen: Sight, filters: Filters) -> Dec
     wanted = Wanted(seen.places, filters.state, filters.author, _key(filters.before))
     folded = filters.state is None and filters.author is None
     with parts.base.database.begin() as tx:
-        floods = reports.floods(tx, wanted) if folded else []
-        lines = reports.decisions(tx, wanted, limit=_ROWS + 1, without=floods)
+        floods = flood_report.floods(tx, wanted) if folded else []
+        lines = reports.decisions(tx, wanted, limit=_ROWS + 1, without=[f.stretch for f in floods])
         tally = reports.tally(tx, wanted) if wanted.places else {}
     more = len(lines) > _ROWS
     lines = lines[:_ROWS]
-    empty, hint = _empty(parts, viewer, seen, filters)
+    nothing, hint = empty(parts, viewer, seen, filtered=filters != Filters())
     return DecisionsPage(
         title="Decisions",
-        notes=_notes(parts, viewer, seen),
+        notes=notes(parts, viewer, seen),
         recorded=any(p.recorded for p in seen.places),
         states=_states(filters, tally),
         repositories=_repositories(filters, seen),
@@ -155,7 +147,7 @@ def _page(parts: WebParts, viewer: Viewer, seen: Sight, filters: Filters) -> Dec
         one_repository=len(seen.places) == 1,
         older=_older(filters, lines[-1].key) if more else "",
         first=filters.href() if filters.before else "",
-        empty=empty,
+        empty=nothing,
         empty_hint=hint,
     )
 
@@ -249,73 +241,3 @@ def _narrowed(filters: Filters, lines: list[Line]) -> str:
         return ""
     named = next((line.author for line in lines if line.author), None)
     return named or f"account {filters.author}"
-
-
-def _notes(parts: WebParts, viewer: Viewer, seen: Sight) -> tuple[Note, ...]:
-    notes: list[Note] = []
-    try:
-        configured = parts.base.app_credentials() is not None
-    except UserError as error:
-        notes.append(Note(f"{error.message}. {error.hint}"))
-        configured = True
-    if not configured:
-        notes.append(
-            Note(
-                "No GitHub App is configured, so nothing comes in yet. The terminal that Pulsegate "
-                "runs in shows the link that makes one.",
-                "/setup",
-                "Set up",
-            )
-        )
-    elif viewer.session is None and not viewer.demo:
-        notes.append(
-            Note("Decisions are for the maintainers of each repository.", "/login", "Sign in")
-        )
-    elif viewer.session is None:
-        notes.append(
-            Note("Sign in to see the decisions about your repositories.", "/login", "Sign in")
-        )
-    if seen.unanswered:
-        notes.append(
-            Note(
-                f"GitHub did not answer for {seen.unanswered} of the repositories; nothing of "
-                "them is shown. Reload the page in a minute."
-            )
-        )
-    if seen.more:
-        notes.append(
-            Note(f"{seen.more} more repositories were not asked about; name one to see it.")
-        )
-    return tuple(notes)
-
-
-def _empty(parts: WebParts, viewer: Viewer, seen: Sight, filters: Filters) -> tuple[str, str]:
-    """What an empty list says, and what to do next."""
-    if filters != Filters():
-        return (
-            "Nothing here.",
-            "No decision fits these filters. Choose “all”, or another repository.",
-        )
-    if viewer.session is None and not viewer.demo:
-        return (
-            "Nothing to show without sign-in.",
-            "Sign in with the GitHub account that you maintain with.",
-        )
-    if seen.unanswered:
-        return "GitHub did not answer.", "Without its word on your permissions nothing is shown."
-    with parts.base.database.begin() as tx:
-        installed = reports.anything_installed(tx)
-        page = parts.base.app_page()
-    if viewer.session is None:
-        return (
-            "No recorded day yet.",
-            "It is being replayed right now, or Pulsegate runs without it: reload in some seconds.",
-        )
-    if not installed:
-        where = f": {page}/installations/new" if page else " in GitHub's settings"
-        return "The GitHub App is installed nowhere.", f"Install it on a repository{where}"
-    return (
-        "No decisions for you.",
-        "Either no pull request came in since the installation, or you have less than triage "
-        "permission on the repositories that have the App.",
-    )

@@ -14,6 +14,7 @@ from app.metrics import REQUESTS
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 # Asked by machines under whatever name they know us by; nothing there depends on the name.
 _ANY_HOST = {"/healthz", "/readyz", "/metrics"}
+_FORM_BYTES = 65536
 _YEAR = 365 * 24 * 3600
 CONTENT_SECURITY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action {form}; "
@@ -77,6 +78,14 @@ def is_local(scope: Scope) -> bool:
     )
 
 
+def _too_large(headers: Headers) -> Response | None:
+    """Refuses what no form of ours sends, before anything reads it."""
+    said = headers.get("content-length", "0")
+    if said.isdecimal() and int(said) <= _FORM_BYTES and "transfer-encoding" not in headers:
+        return None
+    return PlainTextResponse("A form has at most 64 kB.", 413)
+
+
 class Guard:
     """Wraps the whole application, so that its error pages pass here as well."""
 
@@ -89,18 +98,22 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        started, status = time.perf_counter(), 500
+        started, status, answered = time.perf_counter(), 500, False
 
         async def answer(message: Message) -> None:
-            nonlocal status
+            nonlocal status, answered
             if message["type"] == "http.response.start":
-                status = message["status"]
+                status, answered = message["status"], True
                 self._harden(scope["path"], MutableHeaders(scope=message))
             await send(message)
 
         refused = self._refused(scope)
         try:
             await (refused or self._app)(scope, receive, answer)
+        except Exception:
+            # Starlette raises again what `app.web.errors` has logged and answered already.
+            if not answered:
+                raise
         finally:
             route = getattr(scope.get("route"), "path", "other")
             method = scope["method"] if scope["method"] in {*_SAFE, "POST"} else "other"
@@ -115,7 +128,7 @@ class Guard:
                 421,
             )
         if scope["method"] not in _SAFE and not scope["path"].startswith("/webhooks/"):
-            return self._forged(scope, headers)
+            return _too_large(headers) or self._forged(scope, headers)
         return None
 
     def _host_fits(self, scope: Scope, headers: Headers) -> bool:

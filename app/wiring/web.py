@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from app.adapters.queue import CeleryDoorbell
 from app.core.ports import Doorbell
-from app.flows.access import Access
+from app.flows.access import READS, Access
 from app.settings import Settings
 from app.wiring.base import Base
 
@@ -37,7 +37,7 @@ class WebParts:
 def build(settings: Settings) -> WebParts:
     """All parts of one web process."""
     # As many connections as threads (half of them kept), so that none waits for one.
-    base = Base(settings, pool_size=THREADS // 2)
+    base = Base(settings, pool_size=(THREADS + READS) // 2)
     return WebParts(
         base=base,
         doorbell=CeleryDoorbell(base.redis_url),

@@ -70,6 +70,15 @@ def test_forged_requests_are_refused(server: Server, headers: dict[str, str], st
     assert server.http.post("/logout", headers=sent).status_code == status
 
 
+def test_no_form_is_larger_than_ours(server: Server):
+    def pieces():
+        yield b"id=1"
+
+    assert server.http.post("/account/end", content=b"x" * 65537).status_code == 413
+    assert server.http.post("/account/end", content=pieces()).status_code == 413
+    assert server.http.post("/account/end", data={"id": "x"}).status_code == 303
+
+
 def test_webhooks_come_from_another_site(server: Server):
     sent = {"origin": "https://attacker.example", "sec-fetch-site": "cross-site"}
     assert (
