@@ -61,6 +61,7 @@ def welcome(settings: Settings) -> OnReady:
             update={
                 "database_url": SecretStr(ready.database_url),
                 "redis_url": SecretStr(ready.redis_url),
+                "secret_key": settings.secret_keys(),
             }
         )
         parts = WorkerParts(here, doorbell=_NoBell())

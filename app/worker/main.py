@@ -115,4 +115,6 @@ def run_beat() -> None:
     celery.conf.beat_schedule = schedule(settings)
     # The clock looks up at least this often, also for a sweep of seconds.
     celery.conf.beat_max_loop_interval = min(5.0, settings.sweep_seconds)
-    celery.start(["--quiet", "beat", "--scheduler=celery.beat:Scheduler", f"--loglevel={settings.log_level}"])
+    celery.start(
+        ["--quiet", "beat", "--scheduler=celery.beat:Scheduler", f"--loglevel={settings.log_level}"]
+    )
