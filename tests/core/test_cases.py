@@ -45,7 +45,9 @@ def after(case: Case, decision: Decision) -> Case:
     )
 
 
-def decided(case: Case, facts: Facts, score: Score, policy: Policy, *, force: bool = False) -> Decision | None:
+def decided(
+    case: Case, facts: Facts, score: Score, policy: Policy, *, force: bool = False
+) -> Decision | None:
     return decide(case, facts, score, policy, "sha", NOW, force=force)
 
 
@@ -119,7 +121,11 @@ def test_effects_come_in_order_and_what_explains_first(one: Situation) -> None:
 def test_team_and_exempt_accounts_are_never_flagged(one: Situation) -> None:
     author, policy = one.facts.author, one.policy
     team = one.facts.role is not None and one.facts.role >= Role.TRIAGE
-    hinted = one.facts.role is None and one.facts.pull.author_association in {"OWNER", "MEMBER", "COLLABORATOR"}
+    hinted = one.facts.role is None and one.facts.pull.author_association in {
+        "OWNER",
+        "MEMBER",
+        "COLLABORATOR",
+    }
     app = author is not None and author.is_app and author.id in policy.exempt.apps
     if team or hinted or app or (author is not None and author.id in policy.exempt.accounts):
         assert one.decision.state is not CaseState.FLAGGED
@@ -176,7 +182,9 @@ def test_an_ended_pull_request_is_left(one: Situation) -> None:
 
 
 @given(situations())
-def test_check_runs_never_block_and_never_come_late_for_a_rule_that_observes(one: Situation) -> None:
+def test_check_runs_never_block_and_never_come_late_for_a_rule_that_observes(
+    one: Situation,
+) -> None:
     runs = [p for p in one.decision.planned if isinstance(p.effect, SetCheckRun)]
     if one.facts.pull.state == "open" and one.decision.state is not CaseState.LEFT_ALONE:
         assert [r.effect.head_sha for r in runs] == [one.facts.pull.head.sha]  # type: ignore[union-attr]
@@ -197,7 +205,9 @@ def test_a_higher_mode_only_adds(facts: Facts, score: Score, policy: Policy) -> 
 
 
 @given(all_facts(state="open"), scores, policies)
-def test_no_text_of_the_pull_request_stands_in_what_we_write(facts: Facts, score: Score, policy: Policy) -> None:
+def test_no_text_of_the_pull_request_stands_in_what_we_write(
+    facts: Facts, score: Score, policy: Policy
+) -> None:
     words = "zqx @octocat <b>zqx</b> [zqx](https://zqx.example) #1"
     branch = Branch(ref=f"claude/{words}", sha="a" * 40)
     pull = facts.pull.model_copy(
@@ -208,7 +218,9 @@ def test_no_text_of_the_pull_request_stands_in_what_we_write(facts: Facts, score
             "user": Account(id=AUTHOR, login=words),
         }
     )
-    score = score.model_copy(update={"signals": (Signal(name="x", value="", sentence=words, weight=0),)})
+    score = score.model_copy(
+        update={"signals": (Signal(name="x", value="", sentence=words, weight=0),)}
+    )
     decision = decided(fresh_case(), facts.model_copy(update={"pull": pull}), score, policy)
     assert decision is not None
     for planned in decision.planned:
@@ -219,8 +231,12 @@ def test_no_text_of_the_pull_request_stands_in_what_we_write(facts: Facts, score
                 assert bare not in planned.effect.summary
 
 
-@given(all_facts(state="open"), scores, policies, st.sampled_from(["head", "title", "body", "draft"]))
-def test_decides_anew_when_the_pull_request_changes(facts: Facts, score: Score, policy: Policy, part: str) -> None:
+@given(
+    all_facts(state="open"), scores, policies, st.sampled_from(["head", "title", "body", "draft"])
+)
+def test_decides_anew_when_the_pull_request_changes(
+    facts: Facts, score: Score, policy: Policy, part: str
+) -> None:
     first = decided(fresh_case(), facts, score, policy)
     assert first is not None
     changed = {
@@ -260,12 +276,20 @@ def must(decision: Decision | None) -> Decision:
 def test_a_flood_is_labelled_explained_and_closed() -> None:
     decision = must(decided(fresh_case(), FLOODED, UNKNOWN, CLOSES))
     assert decision.state is CaseState.FLAGGED
-    assert live(decision.effects) == ["label", "check_run", "status_comment", "close_comment", "close"]
+    assert live(decision.effects) == [
+        "label",
+        "check_run",
+        "status_comment",
+        "close_comment",
+        "close",
+    ]
 
 
 def test_a_sure_score_asks_and_never_closes() -> None:
     alone = FLOODED.model_copy(update={"opened": FLOOD[:1]})
-    decision = must(decided(fresh_case(), alone, SURE, with_modes(Mode.CLOSE, Mode.CLOSE, Mode.CLOSE)))
+    decision = must(
+        decided(fresh_case(), alone, SURE, with_modes(Mode.CLOSE, Mode.CLOSE, Mode.CLOSE))
+    )
     kinds = [p.effect.kind for p in decision.planned]
     assert kinds == ["label", "check_run", "status_comment", "ask_comment"]
     assert kinds == live(decision.effects)
@@ -286,7 +310,9 @@ def test_a_push_before_the_close_does_not_escape_it() -> None:
     first = must(decided(fresh_case(), FLOODED, UNKNOWN, CLOSES))
     pushed = PULL.model_copy(update={"head": Branch(ref="main", sha="b" * 40)})
     second = must(
-        decided(after(fresh_case(), first), FLOODED.model_copy(update={"pull": pushed}), UNKNOWN, CLOSES)
+        decided(
+            after(fresh_case(), first), FLOODED.model_copy(update={"pull": pushed}), UNKNOWN, CLOSES
+        )
     )
     assert live(second.effects) == ["check_run", "close_comment", "close"]
     assert {"close_comment", "close"} <= set(second.dropped_kinds)
@@ -315,7 +341,9 @@ def test_what_another_app_opened_again_is_not_closed_again() -> None:
 
 
 def test_a_rule_that_observes_takes_nothing_from_one_that_acts() -> None:
-    decision = must(decided(fresh_case(), FLOODED, SURE, with_modes(Mode.CLOSE, Mode.OBSERVE, Mode.ASK)))
+    decision = must(
+        decided(fresh_case(), FLOODED, SURE, with_modes(Mode.CLOSE, Mode.OBSERVE, Mode.ASK))
+    )
     assert live(decision.effects) == ["label", "check_run", "status_comment", "ask_comment"]
     recorded = [p.effect.kind for p in decision.effects if p.observe]
     assert recorded == ["close_comment", "close"]
@@ -325,7 +353,9 @@ def test_a_rule_that_observes_takes_nothing_from_one_that_acts() -> None:
 
 
 def test_a_rule_that_observes_holds_up_no_required_check() -> None:
-    decision = must(decided(fresh_case(), FLOODED, UNKNOWN, with_modes(Mode.CLOSE, Mode.OBSERVE, Mode.OFF)))
+    decision = must(
+        decided(fresh_case(), FLOODED, UNKNOWN, with_modes(Mode.CLOSE, Mode.OBSERVE, Mode.OFF))
+    )
     assert live(decision.effects) == ["check_run"]
     run = decision.effects[[p.effect.kind for p in decision.effects].index("check_run")].effect
     assert isinstance(run, SetCheckRun)
@@ -335,7 +365,9 @@ def test_a_rule_that_observes_holds_up_no_required_check() -> None:
 
 def test_the_team_gets_its_check_run_whatever_a_rule_would_do() -> None:
     team = FLOODED.model_copy(update={"role": Role.WRITE})
-    decision = must(decided(fresh_case(), team, UNKNOWN, with_modes(Mode.LABEL, Mode.OBSERVE, Mode.OFF)))
+    decision = must(
+        decided(fresh_case(), team, UNKNOWN, with_modes(Mode.LABEL, Mode.OBSERVE, Mode.OFF))
+    )
     assert decision.state is CaseState.EXEMPT
     assert live(decision.effects) == ["check_run"]
 
@@ -381,7 +413,9 @@ def test_who_may_have_it_opened_again(by_author: bool, role: Role, state: CaseSt
     ask = Request(command="reopen", account_id=9, login="x", by_author=by_author, role=role)
     shut = PULL.model_copy(update={"state": "closed"})
     decision = must(
-        decided(case, FLOODED.model_copy(update={"pull": shut, "requests": (ask,)}), UNKNOWN, CLOSES)
+        decided(
+            case, FLOODED.model_copy(update={"pull": shut, "requests": (ask,)}), UNKNOWN, CLOSES
+        )
     )
     assert decision.state is state
     assert ("reopen" in live(decision.effects)) is (state is CaseState.REOPENED)

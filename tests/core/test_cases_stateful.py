@@ -60,7 +60,9 @@ class OnePullRequest(RuleBasedStateMachine):
     @rule(count=st.integers(1, 5))
     def author_opens_more(self, count: int) -> None:
         start = 100 + len(self.opened)
-        self.opened += [Opened(number=start + i, at=NOW + timedelta(seconds=i)) for i in range(count)]
+        self.opened += [
+            Opened(number=start + i, at=NOW + timedelta(seconds=i)) for i in range(count)
+        ]
 
     # Not after a close: who joined the team meanwhile, was opened again by another App, and left
     # the team, is judged anew.
@@ -101,7 +103,9 @@ class OnePullRequest(RuleBasedStateMachine):
 
     @rule(by_author=st.booleans())
     def somebody_asks_to_reopen(self, by_author: bool) -> None:
-        asked = Request(command="reopen", account_id=AUTHOR, login="a", by_author=by_author, role=Role.NONE)
+        asked = Request(
+            command="reopen", account_id=AUTHOR, login="a", by_author=by_author, role=Role.NONE
+        )
         # A request belongs to the batch that it came with.
         self.requests = [asked]
 
@@ -209,7 +213,9 @@ class OnePullRequest(RuleBasedStateMachine):
         )
         # GitHub has no rows to drop for what was carried out; only what waits goes.
         self.outbox = [w for w in self.outbox if w[2].effect.kind not in decision.dropped_kinds]
-        self.outbox += [(decision.version, decision.head_sha, p) for p in decision.effects if not p.observe]
+        self.outbox += [
+            (decision.version, decision.head_sha, p) for p in decision.effects if not p.observe
+        ]
 
     def carry_out(self, kind: str, version: int) -> None:
         if kind in {"ask_comment", "close_comment"}:

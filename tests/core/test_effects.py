@@ -47,7 +47,9 @@ def test_a_close_requires_the_comment_that_explains_it() -> None:
 
 
 @given(effects, pulls(), st.sampled_from(["a" * 40, "b" * 40]), st.booleans())
-def test_never_on_what_changed_meanwhile(effect: Effect, pull: PullRequest, sha: str, locked: bool) -> None:
+def test_never_on_what_changed_meanwhile(
+    effect: Effect, pull: PullRequest, sha: str, locked: bool
+) -> None:
     now = pull.model_copy(update={"locked": locked})
     why_not = no_longer_wanted(effect, now, sha)
     closes = isinstance(effect, Close) or effect.kind == "close_comment"
@@ -59,7 +61,12 @@ def test_never_on_what_changed_meanwhile(effect: Effect, pull: PullRequest, sha:
         assert why_not
     if isinstance(effect, SetCheckRun):
         assert why_not is None
-    if not locked and now.state == "open" and now.head.sha == sha and not isinstance(effect, Reopen):
+    if (
+        not locked
+        and now.state == "open"
+        and now.head.sha == sha
+        and not isinstance(effect, Reopen)
+    ):
         assert why_not is None
 
 

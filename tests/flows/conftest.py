@@ -105,6 +105,14 @@ class Gate:
                 "reconcile": self.reconcile.run,
             }[task](id_)
 
+    def only_decide(self) -> None:
+        """Takes in and decides; the effects wait, their bells lost."""
+        self.deliver()
+        while self.bell.rings:
+            task, id_ = self.bell.rings.popleft()
+            if task == "triage":
+                self.triage.run(id_)
+
     def settle(self) -> None:
         """Deliveries and work until nothing comes any more, our own echoes included."""
         for _ in range(50):
