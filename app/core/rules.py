@@ -33,8 +33,8 @@ def _burst(facts: Facts, policy: Policy) -> list[Finding]:
         Finding(
             rule="burst",
             sentence=(
-                f"One account opened {len(burst)} pull requests here within minutes "
-                f"(the limit is {rule.prs - 1} in {rule.minutes} minutes)."
+                f"One account opened {len(burst)} pull requests here in quick succession; "
+                f"{rule.prs} or more within {rule.minutes} minutes are a burst."
             ),
             rung=_rung(rule.mode, Mode.CLOSE),
             in_force=policy.in_force(rule.mode),

@@ -32,7 +32,7 @@ def test_a_burst_is_closed_with_a_comment_that_says_why_and_how_to_undo_it(gate:
         assert pull.state == "closed"
         notices = [c for c in pull.comments if "/pulse reopen" in c.body]
         assert len(notices) == 1
-        assert "5 pull requests here within minutes" in notices[0].body
+        assert "5 pull requests here in quick succession" in notices[0].body
         assert gate.state(number) == "closed"
         assert [label.name for label in pull.labels] == ["needs-verification"]
         paths = [w for w in gate.writes(number) if "comments" in w or w.startswith("PATCH")]
