@@ -1,6 +1,7 @@
 """Recordings: `pulsegate replay`, and the recorded day that a first start shows."""
 
 import gzip
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,21 +11,13 @@ from pydantic import SecretStr
 
 from app.adapters.policy_file import parse_policy
 from app.core.errors import UserError
-from app.core.ports import Task
-from app.flows.replay import Replay, Step
+from app.flows.replay import Replay, Rings, Step
 from app.settings import Settings
-from app.wiring.base import setup_link
+from app.wiring.base import Base, setup_link
 from app.wiring.up import OnReady, Ready
 from app.wiring.worker import WorkerParts
 
 RECORDED_DAY = Path(__file__).parent.parent / "demo" / "day.jsonl"
-
-
-class _NoBell:
-    """A replay decides by itself, and what it decides is never carried out."""
-
-    def ring(self, task: Task, id: int) -> None:
-        """Nobody needs to wake up."""
 
 
 @contextmanager
@@ -35,7 +28,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
             packed = plain.read(2) == b"\x1f\x8b"
         with gzip.open(path, "rb") if packed else path.open("rb") as lines:
             yield lines  # type: ignore[misc]
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise UserError(
             f"{path} cannot be read: {getattr(error, 'strerror', None) or error}",
             hint="Name a file of JSON lines, plain or packed with gzip.",
@@ -44,11 +37,13 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 
 def replay(settings: Settings, path: Path) -> Iterator[Step]:
     """Every delivery of a recording through the pipeline, in observe mode."""
-    parts = WorkerParts(settings, doorbell=_NoBell())
+    rings = Rings()
+    parts = WorkerParts(settings, doorbell=rings)
     try:
-        flows = parts.flows()
+        # Also where an App is configured, it has nothing to do with what was recorded elsewhere.
+        triage = parts.without_github().triage
         with opened(path) as lines:
-            yield from Replay(parts.base.database, flows.triage, parse_policy).run(lines)
+            yield from Replay(parts.base.database, triage, rings, parse_policy).run(lines)
     finally:
         parts.close()
 
@@ -64,11 +59,11 @@ def welcome(settings: Settings) -> OnReady:
                 "secret_key": settings.secret_keys(),
             }
         )
-        parts = WorkerParts(here, doorbell=_NoBell())
+        base = Base(here)
         try:
-            link = setup_link(parts.base) if parts.base.app_credentials() is None else None
+            link = setup_link(base) if base.app_credentials() is None else None
         finally:
-            parts.close()
+            base.close()
         if link is None:
             return
         ready.say("No GitHub App is configured. To make one, open this link (it is for you alone):")
