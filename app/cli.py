@@ -56,26 +56,35 @@ def up() -> None:
 
     Example: PORT=8001 pulsegate up
     """
-    from app.wiring.replay import welcome
     from app.wiring.up import up as run
+    from app.wiring.welcome import welcome
 
     settings = _settings()
     run(settings, welcome(settings))
 
 
 @app.command()
-def web() -> None:
+def web(
+    setup_link: Annotated[
+        bool, typer.Option(help="Print the link to /setup while there is no App.")
+    ] = True,
+) -> None:
     """Run the HTTP service alone, on HOST and PORT.
 
     Example: pulsegate web
     """
     import uvicorn
 
+    from app.wiring.schema import require
     from app.wiring.servers import connected
+    from app.wiring.welcome import setup_lines
 
     settings = _settings()
     with connected(settings) as env:
         os.environ.update(env)
+        require(env["DATABASE_URL"])
+        for line in setup_lines(_settings()) if setup_link else ():
+            typer.echo(line)
         uvicorn.run(
             "app.web.app:create_app",
             factory=True,
@@ -102,11 +111,13 @@ def worker(
 
     Example: pulsegate worker --queues perform --concurrency 4
     """
+    from app.wiring.schema import require
     from app.wiring.servers import connected
     from app.worker.main import run_worker
 
     with connected(_settings()) as env:
         os.environ.update(env)
+        require(env["DATABASE_URL"])
         run_worker([name.strip() for name in queues.split(",") if name.strip()], concurrency)
 
 

@@ -7,7 +7,7 @@ from alembic.util import CommandError
 from sqlalchemy.exc import OperationalError
 
 from app.core.errors import UserError
-from app.db.migrate import current, downgrade, head, upgrade
+from app.db.migrate import current, downgrade, fits, head, upgrade
 
 
 def migrate(database_url: str) -> None:
@@ -26,6 +26,17 @@ def revisions(database_url: str) -> tuple[str | None, str | None]:
     """The revision that the database is at, and the one that this code wants."""
     with _in_words():
         return current(database_url), head()
+
+
+def require(database_url: str) -> None:
+    """UserError unless this code can work with the schema as it is."""
+    with _in_words():
+        found = current(database_url)
+    if not fits(found):
+        raise UserError(
+            f"the database's schema is at {found or 'nothing'}, wanted is {head()}",
+            hint="run: pulsegate db upgrade",
+        )
 
 
 @contextmanager

@@ -47,7 +47,8 @@ def children(settings: Settings) -> list[Child]:
     pulsegate = (sys.executable, "-m", "app.cli")
     concurrency = ("--concurrency", str(settings.worker_concurrency))
     return [
-        Child("web", (*pulsegate, "web"), stage=0),
+        # The link to /setup comes last, when everything stands, and once.
+        Child("web", (*pulsegate, "web", "--no-setup-link"), stage=0),
         Child("beat", (*pulsegate, "beat"), stage=1),
         # Of their own, since GitHub's limits must not hold up decisions. A task takes up to 90 s;
         # one that is cut off is done again later, so that nobody waits that long for Ctrl-C.

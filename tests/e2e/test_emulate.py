@@ -142,7 +142,7 @@ def _only_the_team_sees_the_decisions(town: Town, number: int) -> None:
             assert "by <bdi>stranger</bdi>" in browser.get("/").text
             page = browser.get(f"/pull/acme/widgets/{number}")
             assert page.status_code == 200
-            assert "5 pull requests here within minutes" in page.text
+            assert "5 pull requests here in quick succession" in page.text
     with town.browser("stranger") as stranger:
         page = stranger.get("/")
         assert page.status_code == 200
@@ -167,7 +167,7 @@ def _a_burst_is_closed(town: Town) -> list[int]:
         assert {c["user"]["login"] for c in comments} == {"pulsegate[bot]"}
         status, notice = (c["body"] for c in comments)
         assert "A maintainer will look at this" in status
-        assert "3 pull requests here within minutes" in notice
+        assert "3 pull requests here in quick succession" in notice
         assert "/pulse reopen" in notice
         assert "@" not in status + notice
         assert comments[1]["created_at"] <= github.pull(number)["closed_at"]

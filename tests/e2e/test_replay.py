@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from app.settings import Settings
-from app.wiring.replay import RECORDED_DAY, opened, replay
+from app.wiring.replay import opened, replay
+from app.wiring.welcome import RECORDED_DAY
 from ops import recorded_story as story
 from tests.e2e.service import KEY, pulsegate
 from tests.fakes.github.world import key_pair
