@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
+from sqlalchemy import and_, func, select, update
 from sqlalchemy import case as sql_case
-from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.facts import Fact, RepositoryRef, Role
@@ -123,7 +123,7 @@ def put_repositories(
 
 
 def put_repository(tx: Tx, installation_id: int, seen: Repository, since: datetime) -> None:
-    """A repository as a delivery names it: made if new, renamed and moved if known."""
+    """A repository as a delivery names it, made if new."""
     made = insert(repositories).values(
         id=seen.id,
         installation_id=installation_id,
@@ -136,8 +136,11 @@ def put_repository(tx: Tx, installation_id: int, seen: Repository, since: dateti
     tx.execute(made.on_conflict_do_nothing(index_elements=["id"]))
 
 
-def rename_repository(tx: Tx, seen: Repository, installation_id: int | None) -> None:
-    """The repository has a new name, owner, default branch or visibility, by its id."""
+def rename_repository(tx: Tx, seen: Repository, installation_id: int | None, now: datetime) -> None:
+    """The repository has a new name, owner, default branch or visibility, by its id.
+
+    One that comes to another installation which we know is taken up there.
+    """
     values: dict[str, Any] = {
         "owner": seen.owner,
         "name": seen.name,
@@ -145,8 +148,23 @@ def rename_repository(tx: Tx, seen: Repository, installation_id: int | None) -> 
         "default_branch": seen.default_branch,
     }
     if installation_id is not None and installation_known(tx, installation_id):
-        values["installation_id"] = installation_id
+        moved = repositories.c.installation_id != installation_id
+        came_back = and_(moved, repositories.c.removed_at.is_not(None))
+        kept = repositories.c.installed_at
+        values |= {
+            "installation_id": installation_id,
+            "installed_at": sql_case((came_back, now), else_=kept),
+            "removed_at": sql_case((moved, None), else_=repositories.c.removed_at),
+        }
     tx.execute(update(repositories).where(repositories.c.id == seen.id).values(**values))
+
+
+def of_installation(tx: Tx, installation_id: int, ids: Iterable[int]) -> list[int]:
+    """Those of the repositories that belong to the installation as far as we know."""
+    rows = select(repositories.c.id).where(
+        repositories.c.installation_id == installation_id, repositories.c.id.in_(list(ids))
+    )
+    return list(tx.execute(rows).scalars())
 
 
 def remove_repositories(tx: Tx, ids: Iterable[int], now: datetime) -> None:

@@ -13,6 +13,7 @@ from app.core.github import PullRequest
 from app.core.ports import AppApi, Doorbell, Reader
 from app.db import cases, inbox, installations, outbox
 from app.db.engine import Database
+from app.flows.standing import end, existing
 
 # A change this young has a delivery under way.
 _YOUNG = timedelta(minutes=2)
@@ -45,15 +46,9 @@ class Reconcile:
         return found
 
     def _installation(self, installation_id: int, now: datetime) -> bool:
-        try:
-            live = self.app.installation(installation_id)
-        except Rejected as error:
-            if error.status != 404:
-                raise
-            self.app.forget(installation_id)
-            with self.database.begin() as tx:
-                installations.end_installation(tx, installation_id, now)
-                outbox.drop_of_installation(tx, installation_id, "the App was uninstalled", now)
+        live = existing(self.app, installation_id)
+        if live is None:
+            end(self.database, self.app, installation_id, now)
             return False
         with self.database.begin() as tx:
             installations.put_installation(tx, live, now)

@@ -1,9 +1,10 @@
 """A recording through the very same pipeline, delivery by delivery, in observe mode.
 
-Each delivery is decided before the next one comes in, so that a decision rests on nothing that
-happened later.
+Each delivery is decided before the next one comes in, and with it whatever has to be decided anew
+because of it, so that a decision rests on nothing that happened later.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from app.core.events import address
 from app.core.facts import Fact
 from app.core.github import Installation, Repository
 from app.core.policy import Policy
+from app.core.ports import Task
 from app.core.recording import Header, RecordedDelivery, as_recorded, read
 from app.db import inbox, installations
 from app.db.engine import Database
@@ -30,12 +32,36 @@ class Step(Fact):
     new: bool
 
 
+class Rings:
+    """The doorbell of a replay: whom it wakes up is worked off before the next delivery.
+
+    What was decided is never carried out, so that nobody hears a ring for that.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: deque[int] = deque()
+
+    def ring(self, task: Task, id: int) -> None:
+        """See the port."""
+        if task == "triage":
+            self._waiting.append(id)
+
+    def heard(self) -> Iterator[int]:
+        """Whom to look at, until nobody rings any more."""
+        while self._waiting:
+            yield self._waiting.popleft()
+
+
 @dataclass(frozen=True)
 class Replay:
-    """Feeds a recording to the pipeline; nothing is ever asked of GitHub or written there."""
+    """Feeds a recording to the pipeline; nothing is ever asked of GitHub or written there.
+
+    `rings` is the doorbell of `triage`.
+    """
 
     database: Database
     triage: Triage
+    rings: Rings
     parse_policy: Callable[[str], Policy]
 
     def run(self, lines: Iterable[str | bytes]) -> Iterator[Step]:
@@ -49,6 +75,8 @@ class Replay:
             made = self._store(delivery, payload, at)
             if made is not None:
                 self.triage.run(made)
+                for other in self.rings.heard():
+                    self.triage.run(other)
             yield Step(event=delivery.event, new=made is not None)
 
     def _make_known(

@@ -18,6 +18,7 @@ from app.core.events import (
     RepositoryEvent,
     Unread,
 )
+from app.core.github import Installation
 from app.core.policy import PATH, Mode, Policy
 from app.core.ports import AppApi, Doorbell, Reader, Task
 from app.db import cases, inbox, installations, outbox, people
@@ -29,19 +30,69 @@ from app.flows.policy import refresh_policy
 Ring = list[tuple[Task, int]]
 
 
-def learn(database: Database, app: AppApi, event: Event, now: datetime) -> None:
-    """Makes up for an `installation` delivery that never came, from what GitHub says now."""
+NO_INSTALLATION = "left: unknown installation"
+
+
+def learn(database: Database, app: AppApi, event: Event, now: datetime) -> bool:
+    """Makes up for an `installation` delivery that never came, from what GitHub says now.
+
+    False where GitHub knows of no such installation of our App: nobody can do anything there.
+    """
     if event.installation_id is None or event.repository is None:
-        return
+        return True
     with database.begin() as tx:
         known = installations.installation_known(tx, event.installation_id)
     if not known:
-        found = app.installation(event.installation_id)
+        found = existing(app, event.installation_id)
+        if found is None:
+            return False
         with database.begin() as tx:
             installations.put_installation(tx, found, now)
     with database.begin() as tx:
         since = installations.installed_at(tx, event.installation_id) or now
         installations.put_repository(tx, event.installation_id, event.repository, since)
+    return True
+
+
+def existing(app: AppApi, installation_id: int) -> Installation | None:
+    """The installation as GitHub has it now; None where there is none (any more)."""
+    try:
+        return app.installation(installation_id)
+    except Rejected as error:
+        if error.status != 404:
+            raise
+        return None
+
+
+def end(database: Database, app: AppApi, installation_id: int, now: datetime) -> None:
+    """The App was uninstalled: its token is dropped, and what waits for it stops."""
+    app.forget(installation_id)
+    with database.begin() as tx:
+        end_within(tx, installation_id, now)
+
+
+def end_within(tx: Tx, installation_id: int, now: datetime) -> None:
+    """The part of `end` that is a transaction's."""
+    installations.end_installation(tx, installation_id, now)
+    outbox.drop_of_installation(tx, installation_id, "the App was uninstalled", now)
+
+
+def ended_unheard(
+    database: Database, app: AppApi, installation_id: int, error: Exception, now: datetime
+) -> bool:
+    """Whether a read failed because the App was uninstalled and nobody told us; records that.
+
+    A 404 alone says little, so that GitHub is asked. False where it does not answer.
+    """
+    if not isinstance(error, Rejected) or error.status != 404:
+        return False
+    try:
+        if existing(app, installation_id) is not None:
+            return False
+    except (RetryLater, Rejected):
+        return False
+    end(database, app, installation_id, now)
+    return True
 
 
 @dataclass(frozen=True)
@@ -64,9 +115,10 @@ class Housekeeping:
             return
         event = event_of(row)
         try:
-            self._before(event, now)
+            known = self._before(event, now)
             with self.database.begin() as tx:
-                outcome, rings = self._apply(tx, row, event, now)
+                applied = self._apply(tx, row, event, now) if known else (NO_INSTALLATION, [])
+                outcome, rings = applied
                 if outcome:
                     inbox.handled(tx, [row.id], outcome, now)
         except (RetryLater, Rejected) as error:
@@ -81,25 +133,33 @@ class Housekeeping:
         for task, id_ in rings:
             self.doorbell.ring(task, id_)
 
-    def _before(self, event: Event, now: datetime) -> None:
-        """What needs the network, done before the transaction that records it."""
+    def _before(self, event: Event, now: datetime) -> bool:
+        """What needs the network, done before the transaction that records it.
+
+        False where GitHub knows of no such installation.
+        """
         if isinstance(event, InstallationEvent) and event.action != "created":
             self.app.forget(event.installation.id)
-        if not isinstance(event, PushEvent | MemberEvent | MergeGroupEvent):
-            return
+        if not isinstance(event, PushEvent | MemberEvent | MergeGroupEvent | RepositoryEvent):
+            return True
         if event.repository is None or event.installation_id is None:
-            return
+            return True
         with self.database.begin() as tx:
             standing = installations.standing(tx, event.repository.id)
-        if standing is None:
-            learn(self.database, self.app, event, now)
+        if standing is not None and standing.recorded:
+            return True
+        moved = standing is None or standing.repository.installation_id != event.installation_id
+        if moved and event.action != "deleted":
+            if not learn(self.database, self.app, event, now):
+                return False
             with self.database.begin() as tx:
                 standing = installations.standing(tx, event.repository.id)
-        if not isinstance(event, PushEvent) or standing is None or standing.recorded:
-            return
+        if not isinstance(event, PushEvent) or standing is None:
+            return True
         to_default = event.ref == f"refs/heads/{event.repository.default_branch}"
         if to_default and event.touches(PATH) and not standing.gone:
             refresh_policy(self.database, self.reader, self.parse_policy, standing.repository, now)
+        return True
 
     def _apply(self, tx: Tx, row: Stimulus, event: Event, now: datetime) -> tuple[str, Ring]:
         """Records an event; answers its outcome ("" to leave the row waiting) and whom to wake."""
@@ -128,8 +188,7 @@ class Housekeeping:
     ) -> tuple[str, Ring]:
         id_ = event.installation.id
         if event.action == "deleted":
-            installations.end_installation(tx, id_, now)
-            outbox.drop_of_installation(tx, id_, "the App was uninstalled", now)
+            end_within(tx, id_, now)
             return "uninstalled", []
         if event.action in {"suspend", "unsuspend"}:
             paused = event.action == "suspend"
@@ -152,7 +211,9 @@ class Housekeeping:
         if not installations.installation_known(tx, id_):
             installations.put_installation(tx, event.installation, now)
         installations.put_repositories(tx, id_, event.repositories_added, row.received_at)
-        gone = [r.id for r in event.repositories_removed]
+        removed = [r.id for r in event.repositories_removed]
+        # One that moved to another installation in the meantime stays there.
+        gone = installations.of_installation(tx, id_, removed)
         installations.remove_repositories(tx, gone, now)
         for repository_id in gone:
             outbox.drop_of_repository(
@@ -167,7 +228,7 @@ class Housekeeping:
             installations.remove_repositories(tx, [event.repository.id], now)
             outbox.drop_of_repository(tx, event.repository.id, "the repository was deleted", now)
             return "deleted"
-        installations.rename_repository(tx, event.repository, event.installation_id)
+        installations.rename_repository(tx, event.repository, event.installation_id, now)
         return f"follows: {event.repository.full_name}"
 
     def _member(self, tx: Tx, event: MemberEvent, row: Stimulus, now: datetime) -> tuple[str, Ring]:

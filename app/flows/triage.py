@@ -18,7 +18,7 @@ from app.db.inbox import Stimulus
 from app.db.installations import Standing
 from app.flows.evidence import Evidence, Roles, event_of, facts_of, gather
 from app.flows.policy import refresh_policy
-from app.flows.standing import Housekeeping, learn
+from app.flows.standing import NO_INSTALLATION, Housekeeping, ended_unheard, learn
 
 Batch = Sequence[tuple[Stimulus, Event]]
 
@@ -61,6 +61,9 @@ class Triage:
         try:
             self._batch([(row, event_of(row)) for row in rows], repository_id, number)
         except (RetryLater, Rejected) as error:
+            if self._uninstalled(repository_id, error):
+                self._handled([row.id for row in rows], "left: the App was uninstalled")
+                return
             # Also a refusal is no finding: the installation's rights may just have changed.
             after = error.after if isinstance(error, RetryLater) else None
             with self.database.begin() as tx:
@@ -74,9 +77,11 @@ class Triage:
     def _batch(self, events: Batch, repository_id: int, number: int) -> None:
         standing = self._standing(events, repository_id)
         ids = [row.id for row, _ in events]
-        if standing is None or standing.gone or standing.suspended:
-            reason = "unknown repository" if standing is None else standing.gone or "suspended"
-            self._handled(ids, f"left: {reason}")
+        if isinstance(standing, str):
+            self._handled(ids, standing)
+            return
+        if standing.gone or standing.suspended:
+            self._handled(ids, f"left: {standing.gone or 'suspended'}")
             return
         now = max(row.received_at for row, _ in events) if standing.recorded else self.clock()
         kept = self._see(events, repository_id)
@@ -95,13 +100,26 @@ class Triage:
         decision = self._decide(standing, number, evidence, roles)
         self._store(standing, number, decision, ids, now)
 
-    def _standing(self, events: Batch, repository_id: int) -> Standing | None:
-        """The repository's standing, asked for where a delivery comes before its installation."""
+    def _uninstalled(self, repository_id: int, error: Exception) -> bool:
+        """Whether a read failed since the App is no longer there; recorded then."""
+        with self.database.begin() as tx:
+            standing = installations.standing(tx, repository_id)
+        if standing is None or standing.recorded:
+            return False
+        where = standing.repository.installation_id
+        return ended_unheard(self.database, self.app, where, error, self.clock())
+
+    def _standing(self, events: Batch, repository_id: int) -> Standing | str:
+        """The repository's standing, asked for where a delivery comes before its installation.
+
+        An outcome where there is none.
+        """
         with self.database.begin() as tx:
             standing = installations.standing(tx, repository_id)
         first = next((e for _, e in events if e.installation_id and e.repository), None)
         if standing is None and first is not None:
-            learn(self.database, self.app, first, self.clock())
+            if not learn(self.database, self.app, first, self.clock()):
+                return NO_INSTALLATION
             with self.database.begin() as tx:
                 standing = installations.standing(tx, repository_id)
         if standing and not standing.policy_read and not standing.recorded and not standing.gone:
@@ -110,7 +128,7 @@ class Triage:
             )
             with self.database.begin() as tx:
                 standing = installations.standing(tx, repository_id)
-        return standing
+        return standing or "left: unknown repository"
 
     def _see(self, events: Batch, repository_id: int) -> set[int]:
         """Keeps each newer state of the pull request; answers which rows brought one."""

@@ -60,6 +60,10 @@ class WorkerParts:
             self._github = github
         return self._flows
 
+    def without_github(self) -> Flows:
+        """The flows where there is no GitHub to ask, whatever is configured."""
+        return self._build(None)
+
     def _build(self, github: GitHub | None) -> Flows:
         absent = NoGitHub()
         reader: Reader = absent

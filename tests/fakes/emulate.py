@@ -7,7 +7,7 @@
 
 It runs Node (see `node.require_node`) with only the GitHub service on a free loopback port: the
 organization `acme` with the public repository `acme/widgets`, `olivia` (owner), `tom` (triage),
-`stranger` and `renovate[bot]` (nothing), and the App installed on all of acme. `api_url` and
+`stranger`, `newcomer` and `renovate[bot]` (nothing), and the App installed on all of acme. `api_url` and
 `web_url` are the pass-through's. Users hold the token `token_for(login)`.
 
 Bytes pass unchanged but for what follows. Each line is a fact about emulate 0.11.2, found by trying:
@@ -15,7 +15,7 @@ Bytes pass unchanged but for what follows. Each line is a fact about emulate 0.1
 1.  Dates have milliseconds, GitHub's have none                    -> trimmed in JSON answers.
 2.  `X-GitHub-Delivery` is the time in milliseconds, so two webhooks of one millisecond share it, and
     `X-GitHub-Hook-…` headers are missing                          -> a GUID and the headers are added;
-    the signed bytes stay as they are, milliseconds included.
+    but for 7 the signed bytes stay as they are, milliseconds included.
 3.  `collaborators/LOGIN/permission` is 404 for an account without a role; GitHub says `read` on a
     public repository. `permission` has five words and `push`/`pull`; GitHub has four -> translated.
 4.  `performed_via_github_app` of comments and `app` of check runs are null -> the App is put in for
@@ -25,6 +25,8 @@ Bytes pass unchanged but for what follows. Each line is a fact about emulate 0.1
 6.  Missing: `/installation/repositories`, `/user/installations` and its repositories,
     `/app/hook/deliveries` and its attempts                        -> added, from what emulate knows
     and what passed through.
+7.  In webhooks, `issue` does not say that it is a pull request    -> `issue.pull_request` is put in,
+    and the webhook signed anew.
 
 Known and left alone: `/app-manifests`, locking a pull request, ETags and redirects of renamed
 repositories are missing; a file comes in one line of base64, from GitHub in many; label names
@@ -53,7 +55,7 @@ from tests.fakes.github.world import key_pair
 from tests.fakes.loopback import client, wait_until
 from tests.fakes.node import require_node, require_package
 
-USERS = ("olivia", "tom", "stranger", "renovate[bot]")
+USERS = ("olivia", "tom", "stranger", "newcomer", "renovate[bot]")
 APP_ID, INSTALLATION_ID = 4242, 51_000_000
 CLIENT_ID, CLIENT_SECRET, WEBHOOK_SECRET = "Iv1.emulate", "client-secret", "webhook-secret"
 

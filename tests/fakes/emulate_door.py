@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from tests.fakes.github.hooks import signature
 from tests.fakes.github.model import ROLES
 from tests.fakes.loopback import Exchange, LoopbackServer, client
 
@@ -27,6 +28,7 @@ class Behind(Protocol):
 
     client: httpx.Client
     webhook_url: str | None
+    webhook_secret: str
     app_id: int
     installation_id: int
 
@@ -164,10 +166,13 @@ class _Pass(Exchange):
         mine = [self._read(REPO) | {"permissions": rights}] if role != "none" else []
         return 200, {"total_count": len(mine), "repositories": mine}
 
-    # Fact 2
+    # Facts 2 and 7
 
     def _hook(self, raw: bytes) -> None:
-        payload = json.loads(raw)
+        payload, signed = json.loads(raw), self.headers["x-hub-signature-256"]
+        if self._marked(payload):
+            raw = json.dumps(payload).encode()
+            signed = signature(self.server.emulate.webhook_secret, raw)
         headers = {
             "Content-Type": "application/json",
             "User-Agent": "GitHub-Hookshot/emulate",
@@ -176,7 +181,7 @@ class _Pass(Exchange):
             "X-GitHub-Hook-ID": "1",
             "X-GitHub-Hook-Installation-Target-ID": str(self.server.emulate.app_id),
             "X-GitHub-Hook-Installation-Target-Type": "integration",
-            "X-Hub-Signature-256": self.headers["x-hub-signature-256"],
+            "X-Hub-Signature-256": signed,
         }
         item = {
             "guid": headers["X-GitHub-Delivery"],
@@ -188,6 +193,18 @@ class _Pass(Exchange):
         }
         self._forward(item, raw, headers)
         self.reply(200)
+
+    def _marked(self, payload: Json) -> bool:
+        """Whether the payload's issue is a pull request, which it now says."""
+        issue = payload.get("issue")
+        if not issue or "pull_request" in issue:
+            return False
+        name, number = payload["repository"]["full_name"], issue["number"]
+        url = f"/repos/{name}/pulls/{number}"
+        asked = self.server.emulate.client.get(url)
+        if asked.is_success:
+            issue["pull_request"] = {"url": asked.json()["url"], "html_url": issue["html_url"]}
+        return asked.is_success
 
     def _forward(self, item: Mapping[str, Json], raw: bytes, headers: dict[str, str]) -> None:
         url, start = self.server.emulate.webhook_url, time.monotonic()

@@ -51,6 +51,19 @@ def test_a_pull_request_from_webhook_to_close(
     assert emulate.pull(number)["state"] == "closed"
 
 
+def test_a_comment_says_that_its_issue_is_a_pull_request(
+    emulate: Emulate, listener: Listener
+) -> None:
+    number = emulate.open_pull(by="stranger")["number"]
+    emulate.webhook_url = listener.url
+    emulate.comment(number, "Hello", by="tom")
+    got = listener.wait_for(lambda r: r.headers["x-github-event"] == "issue_comment")
+    issue = json.loads(got.body)["issue"]
+    assert (issue["number"], issue["pull_request"]["url"][-8:]) == (number, f"/pulls/{number}")
+    digest = hmac.new(emulate.webhook_secret.encode(), got.body, hashlib.sha256).hexdigest()
+    assert got.headers["x-hub-signature-256"] == f"sha256={digest}"
+
+
 def test_dates_have_no_milliseconds(emulate: Emulate, api: httpx.Client) -> None:
     number = emulate.open_pull(by="stranger")["number"]
     text = api.get(f"{REPO}/pulls/{number}").text
