@@ -62,7 +62,8 @@ class Settings(BaseSettings):
         description="Redis or Valkey, as redis://…, rediss://… or unix://…; absent: embedded.",
     )
     public_url: str = Field(
-        default="", description="Where contributors and GitHub reach the service."
+        default="",
+        description="Where contributors and GitHub reach the service; default http://HOST:PORT.",
     )
 
     github_api_url: str = Field(
@@ -86,7 +87,8 @@ class Settings(BaseSettings):
         default=None, description="For sign-in with GitHub."
     )
     github_token: SecretStr | None = Field(
-        default=None, description="For backtest and score of public pull requests without an App."
+        default=None,
+        description="For backtest and score of public pull requests without an App (not built yet).",
     )
 
     secret_key: SecretList = Field(
@@ -96,10 +98,15 @@ class Settings(BaseSettings):
     )
 
     smtp_url: SecretStr | None = Field(
-        default=None, description="Outgoing mail, as smtp://user:password@host:587 or smtps://…"
+        default=None,
+        description="Outgoing mail, as smtp://user:password@host:587 or smtps://… (not used yet).",
     )
-    mail_from: str | None = Field(default=None, description="The sender of our mails.")
-    mail_inbound: SecretStr | None = Field(default=None, description="How proof mails come in.")
+    mail_from: str | None = Field(
+        default=None, description="The sender of our mails (not used yet)."
+    )
+    mail_inbound: SecretStr | None = Field(
+        default=None, description="How proof mails come in (not used yet)."
+    )
 
     host: str = Field(default="127.0.0.1", description="Where web listens.")
     port: int = Field(default=8000, ge=1, le=65535, description="Where web listens.")

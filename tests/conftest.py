@@ -113,8 +113,11 @@ def start_again() -> Callable[[EmbeddedServers], None]:
     """Poll servers of which some were killed until both answer."""
 
     def poll(servers: EmbeddedServers) -> None:
-        wait_for(lambda: servers.poll() or servers.running(), "the servers answer again")
-        wait_for(servers.running, "the servers answer again")
+        def answers() -> bool:
+            servers.poll()  # again and again: the first attempt may come too early
+            return servers.running()
+
+        wait_for(answers, "the servers answer again")
 
     return poll
 

@@ -6,6 +6,7 @@ today and in a replay a year later.
 
 import hashlib
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
 
@@ -125,6 +126,7 @@ def decide(  # noqa: PLR0913 - each is one of the things that a decision rests o
         return None
     rung = _rung(state, findings)
     planned = _plan(case, facts, policy, score, findings, state, rung)
+    standing = case.planned if state is CaseState.CLOSED else _standing(case, facts)
     return Decision(
         version=case.version + 1,
         state=state,
@@ -136,8 +138,8 @@ def decide(  # noqa: PLR0913 - each is one of the things that a decision rests o
         policy_version=policy_version,
         role=facts.role,
         planned=planned,
-        effects=_new(case, planned, force=force),
-        dropped_kinds=_gone(case, planned),
+        effects=_new(standing, planned, again=force and policy.mode >= Mode.LABEL),
+        dropped_kinds=_gone(case, standing, planned),
         fingerprint=print_,
         decided_at=now,
         head_sha=facts.pull.head.sha,
@@ -169,8 +171,9 @@ def _stand(
     exempt = exemption(facts, policy)
     if exempt:
         return CaseState.EXEMPT, exempt
-    if case.reopened_by_us or case.state is CaseState.REOPENED:
-        return CaseState.REOPENED, "It was reopened on request and is not closed again."
+    # Also where neither we nor a maintainer opened it again: another App, say.
+    if case.reopened_by_us or case.state in {CaseState.REOPENED, CaseState.CLOSED}:
+        return CaseState.REOPENED, "It was opened again and is not closed a second time."
     if findings:
         return CaseState.FLAGGED, findings[0].sentence
     return CaseState.CLEAR, "No rule applies."
@@ -236,26 +239,42 @@ def _plan(  # noqa: PLR0913 - pure assembly of the wanted state
     if state is CaseState.REOPENED and facts.pull.state == "closed":
         wanted.append(Reopen())
     wanted += _label(case, facts, policy, rung)
+    # What a rule saw that only observes is recorded, and told to nobody.
+    told = findings
+    if policy.mode >= Mode.LABEL:
+        told = tuple(f for f in findings if f.in_force >= Mode.LABEL)
+    shown = CaseState.CLEAR if state is CaseState.FLAGGED and not told else state
     # Also where the gate has no say: a repository may require the check run of every head.
-    wanted.append(render.check_run(facts.pull, state.value, findings, score, policy.mode))
+    wanted.append(render.check_run(facts.pull, shown.value, told, score, policy.mode))
     if held:
         return (Planned(effect=wanted[-1], observe=policy.mode < Mode.LABEL),)
     if rung >= Mode.ASK:
-        wanted.append(StatusComment(body=render.status(findings, policy.label)))
+        wanted.append(StatusComment(body=render.status(told or findings, policy.label)))
     elif case.has_status_comment or _had(case, "status_comment"):
         wanted.append(StatusComment(body=render.status_resolved(state.value)))
-    allowed = max((f.in_force for f in findings), default=policy.mode)
-    wanted += _notices(case, findings, rung, allowed)
-    # A rule that may not close itself closes nothing, however far another one may go.
-    closing = max((f.in_force for f in findings if f.rung >= Mode.CLOSE), default=Mode.OBSERVE)
+    wanted += _notices(case, facts, findings, rung)
     ordered = sorted(wanted, key=lambda e: ORDER.index(e.kind))
-    return tuple(Planned(effect=e, observe=_observed(e, allowed, closing)) for e in ordered)
+    return tuple(
+        Planned(effect=e, observe=_RUNG[e.kind] > _limit(e, findings, rung, policy.mode))
+        for e in ordered
+    )
 
 
-def _observed(effect: Effect, allowed: Mode, closing: Mode) -> bool:
-    """Whether an effect is only recorded: its rung lies above what is in force."""
-    rung = _RUNG[effect.kind]
-    return rung > (closing if rung is Mode.CLOSE else allowed)
+def _allowed(findings: Sequence[Finding], mode: Mode) -> Mode:
+    """How far the rules that apply may go here and now."""
+    return max((f.in_force for f in findings), default=mode)
+
+
+def _limit(effect: Effect, findings: Sequence[Finding], rung: Mode, mode: Mode) -> Mode:
+    """How far an effect may go; beyond it is only recorded."""
+    if _RUNG[effect.kind] is Mode.CLOSE:
+        # A rule that may not close itself closes nothing, however far another one may go.
+        return max((f.in_force for f in findings if f.rung >= Mode.CLOSE), default=Mode.OBSERVE)
+    takes_back = (isinstance(effect, SetLabel) and not effect.present) or (
+        isinstance(effect, StatusComment) and rung < Mode.ASK
+    )
+    # A rule that only observes holds up no check run, and keeps nothing from being taken back.
+    return mode if takes_back or isinstance(effect, SetCheckRun) else _allowed(findings, mode)
 
 
 def _label(case: Case, facts: Facts, policy: Policy, rung: Mode) -> list[Effect]:
@@ -267,18 +286,22 @@ def _label(case: Case, facts: Facts, policy: Policy, rung: Mode) -> list[Effect]
     return [SetLabel(name=e.name, present=False) for e in ours]
 
 
-def _notices(case: Case, findings: tuple[Finding, ...], rung: Mode, allowed: Mode) -> list[Effect]:
+def _notices(case: Case, facts: Facts, findings: tuple[Finding, ...], rung: Mode) -> list[Effect]:
     """The question, where asking is as far as it goes; the close, with what explains it."""
-    written = any(isinstance(p.effect, Notice) for p in case.planned)
-    if rung < Mode.ASK or (case.notices >= MOST_NOTICES and not written):
+    if rung < Mode.ASK:
         return []
     found: list[Effect] = []
-    if Mode.ASK in {rung, allowed}:
-        found.append(Notice(kind="ask_comment", body=render.notice_ask(findings)))
+    if Mode.ASK in {rung, _allowed(findings, Mode.OBSERVE)}:
+        asking = [f for f in findings if f.in_force >= Mode.ASK] or findings
+        found.append(Notice(kind="ask_comment", body=render.notice_ask(asking)))
     if rung >= Mode.CLOSE:
         closing = [f for f in findings if f.rung >= Mode.CLOSE]
         found += [Notice(kind="close_comment", body=render.notice_close(closing)), Close()]
-    return found
+    if case.notices < MOST_NOTICES:
+        return found
+    # Only what was written before, and no close whose comment could not be.
+    kept = {p.effect.kind for p in _standing(case, facts) if not p.observe}
+    return [e for e in found if e.kind in kept]
 
 
 def _had(case: Case, kind: EffectKind) -> bool:
@@ -298,16 +321,35 @@ def _identity(planned: Planned) -> _Identity:
     return effect.kind, what, planned.observe
 
 
-def _new(case: Case, planned: tuple[Planned, ...], *, force: bool) -> tuple[Planned, ...]:
-    before = {_identity(p) for p in case.planned}
-    again = {"check_run"} if force else set()
-    return tuple(p for p in planned if _identity(p) not in before or p.effect.kind in again)
+def _standing(case: Case, facts: Facts) -> tuple[Planned, ...]:
+    """The earlier wishes that still stand.
+
+    A close is wished for one head and never carried out on another, so that a push asks for it
+    anew. The check run names the head that was decided on.
+    """
+    runs = [p.effect for p in case.planned if isinstance(p.effect, SetCheckRun)]
+    if all(run.head_sha == facts.pull.head.sha for run in runs):
+        return case.planned
+    return tuple(p for p in case.planned if p.observe or _RUNG[p.effect.kind] is not Mode.CLOSE)
 
 
-def _gone(case: Case, planned: tuple[Planned, ...]) -> tuple[EffectKind, ...]:
+def _new(
+    standing: tuple[Planned, ...], planned: tuple[Planned, ...], *, again: bool
+) -> tuple[Planned, ...]:
+    before = {_identity(p) for p in standing}
+    return tuple(
+        p
+        for p in planned
+        if _identity(p) not in before or (again and isinstance(p.effect, SetCheckRun))
+    )
+
+
+def _gone(
+    case: Case, standing: tuple[Planned, ...], planned: tuple[Planned, ...]
+) -> tuple[EffectKind, ...]:
     """Kinds whose earlier effects, where still pending, are no longer wanted as they were."""
-    now = {_identity(p) for p in planned}
-    return tuple({p.effect.kind: None for p in case.planned if _identity(p) not in now})
+    kept = {_identity(p) for p in standing} & {_identity(p) for p in planned}
+    return tuple({p.effect.kind: None for p in case.planned if _identity(p) not in kept})
 
 
 def _fingerprint(

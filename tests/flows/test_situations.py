@@ -377,7 +377,7 @@ def test_the_button_that_leaves_it_alone(gate: Any) -> None:
 
 def test_writes_are_paced_for_each_installation(gate: Any) -> None:
     gate.policy("version: 1\nmode: label\n")
-    gate.world.clock = lambda: gate.clock()
+    gate.world.clock = gate.clock
     for _ in range(90):
         gate.world.open_pull(by="stranger")
         gate.clock.pass_(hours=1)

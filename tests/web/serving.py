@@ -22,12 +22,12 @@ KEY = "k" * 40
 class Server:
     """The web process on a thread; `parts` are its own, `http` a client without cookies."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.app: Any = create_app(settings)
-        self.parts = self.app._app.state.parts
+    def __init__(self, settings: Callable[..., Settings], **more: Any) -> None:
         self._socket = socket.socket()
         self._socket.bind(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        self.app: Any = create_app(settings(**{"public_url": self.url, **more}))
+        self.parts = self.app._app.state.parts
         self._uvicorn = uvicorn.Server(uvicorn.Config(self.app, log_config=None, lifespan="on"))
         self._thread = threading.Thread(target=self._uvicorn.run, args=([self._socket],))
 
