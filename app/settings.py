@@ -124,6 +124,18 @@ class Settings(BaseSettings):
     sweep_seconds: float = Field(
         default=10, gt=0, le=3600, description="How often left-over work is looked for."
     )
+    ring_again_seconds: float = Field(
+        default=60,
+        gt=0,
+        le=3600,
+        description="What was rung for and not taken up is rung for again after so long.",
+    )
+    redeliver_seconds: float = Field(
+        default=300,
+        gt=0,
+        le=86400,
+        description="How often GitHub's list of failed deliveries is read.",
+    )
     worker_concurrency: int = Field(
         default=2, ge=1, le=64, description="Processes of each worker that `up` starts."
     )

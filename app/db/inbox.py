@@ -17,7 +17,7 @@ from app.db.tables import inbox
 
 Source = Literal["github", "replay", "reconcile", "again"]
 
-# A row this old was not rung for, or its bell was lost; one rung this long ago was lost as well.
+# A row this old was not rung for, or its bell was lost; one rung this long ago as well.
 _UNHEARD = timedelta(seconds=5)
 _LOST = timedelta(seconds=60)
 # After so many failures over days a row waits for a person (`pulsegate` never gives up on its own
@@ -156,15 +156,18 @@ def put_off(
         )
 
 
-def to_ring(tx: Tx, now: datetime, limit: int = 500) -> list[int]:
-    """Rows that wait unheard, one for each pull request; they count as rung from now on."""
+def to_ring(tx: Tx, now: datetime, again: timedelta = _LOST, limit: int = 500) -> list[int]:
+    """Rows that wait unheard, one for each pull request; they count as rung from now on.
+
+    One that was rung for counts as unheard `again` later.
+    """
     unheard = (
         select(inbox.c.id)
         .where(
             inbox.c.handled_at.is_(None),
             inbox.c.due_at <= now,
             inbox.c.received_at < now - _UNHEARD,
-            or_(inbox.c.rung_at.is_(None), inbox.c.rung_at < now - _LOST),
+            or_(inbox.c.rung_at.is_(None), inbox.c.rung_at < now - again),
         )
         .order_by(inbox.c.due_at)
         .limit(limit)

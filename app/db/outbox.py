@@ -349,8 +349,11 @@ def wake_installation(tx: Tx, installation_id: int, now: datetime) -> None:
     )
 
 
-def to_ring(tx: Tx, now: datetime, limit: int = 500) -> list[int]:
-    """Effects that wait unheard, one for each pull request; they count as rung from now on."""
+def to_ring(tx: Tx, now: datetime, again: timedelta = _LOST, limit: int = 500) -> list[int]:
+    """Effects that wait unheard, one for each pull request; they count as rung from now on.
+
+    One that was rung for counts as unheard `again` later.
+    """
     waits = and_(
         outbox.c.state == EffectState.PENDING,
         outbox.c.due_at <= now,
@@ -361,7 +364,7 @@ def to_ring(tx: Tx, now: datetime, limit: int = 500) -> list[int]:
         select(outbox.c.id)
         .where(
             or_(waits, abandoned),
-            or_(outbox.c.rung_at.is_(None), outbox.c.rung_at < now - _LOST),
+            or_(outbox.c.rung_at.is_(None), outbox.c.rung_at < now - again),
         )
         .order_by(outbox.c.due_at)
         .limit(limit)

@@ -15,18 +15,22 @@ RECONCILE_EVERY = timedelta(hours=24)
 
 @dataclass(frozen=True)
 class Sweep:
-    """Rings for what waits unheard; forgets what is old."""
+    """Rings for what waits unheard; forgets what is old.
+
+    What was rung for and not taken up is rung for once more after `ring_again`.
+    """
 
     database: Database
     doorbell: Doorbell
     clock: Callable[[], datetime]
+    ring_again: timedelta = timedelta(seconds=60)
 
     def ring(self) -> int:
         """Wakes workers up for rows whose bell was lost or time has come; answers how many."""
         now = self.clock()
         with self.database.begin() as tx:
-            waiting = inbox.to_ring(tx, now)
-            acts = outbox.to_ring(tx, now)
+            waiting = inbox.to_ring(tx, now, self.ring_again)
+            acts = outbox.to_ring(tx, now, self.ring_again)
         for inbox_id in waiting:
             self.doorbell.ring("triage", inbox_id)
         for effect_id in acts:

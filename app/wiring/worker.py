@@ -103,7 +103,12 @@ class WorkerParts:
                 clock=clock,
                 lease=timedelta(seconds=self.base.settings.effect_lease_seconds),
             ),
-            sweep=Sweep(database=database, doorbell=bell, clock=clock),
+            sweep=Sweep(
+                database=database,
+                doorbell=bell,
+                clock=clock,
+                ring_again=timedelta(seconds=self.base.settings.ring_again_seconds),
+            ),
             redeliver=Redeliver(database=database, app=app, target=lambda: target, clock=clock),
             reconcile=Reconcile(
                 database=database, reader=reader, app=app, doorbell=bell, clock=clock

@@ -91,7 +91,7 @@ def schedule(settings: Settings) -> dict[str, Any]:
     """What the clock rings for. A ring that nobody hears before the next one is dropped."""
     every = {
         "sweep": timedelta(seconds=settings.sweep_seconds),
-        "redeliver": timedelta(minutes=5),
+        "redeliver": timedelta(seconds=settings.redeliver_seconds),
         "reconcile_due": timedelta(minutes=10),
         "forget": timedelta(hours=1),
     }
@@ -114,7 +114,9 @@ def run_beat() -> None:
     celery = _celery(settings)
     celery.conf.beat_schedule = schedule(settings)
     # The clock looks up at least this often, also for a sweep of seconds.
-    celery.conf.beat_max_loop_interval = min(5.0, settings.sweep_seconds)
+    celery.conf.beat_max_loop_interval = min(
+        5.0, settings.sweep_seconds, settings.redeliver_seconds
+    )
     celery.start(
         ["--quiet", "beat", "--scheduler=celery.beat:Scheduler", f"--loglevel={settings.log_level}"]
     )

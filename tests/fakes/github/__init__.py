@@ -138,11 +138,15 @@ class GitHub:
     def _do(self, act: str, args: dict[str, Any]) -> Any:
         """One act of `Acts` by name. An installation goes by its id.
 
-        Two more: `deliver` (by the delivery's id) and `set_app` (fields of the App).
+        Three more: `deliver` (by the delivery's id), `disorder` (a seed, see `Hooks`) and `set_app`
+        (fields of the App).
         """
         if act == "deliver":
             found = next(d for d in self.world.hooks.deliveries if d.id == args["id"])
             return self.world.hooks.deliver(found).item()
+        if act == "disorder":
+            self.world.hooks.disorder(args["seed"])
+            return {}
         if act == "set_app":
             for key, value in args.items():
                 setattr(self.world.app, key, value)

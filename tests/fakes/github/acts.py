@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.fakes.github.admin import Admin
-from tests.fakes.github.model import Comment, Pull, Repository, User, node_id, sha_of
+from tests.fakes.github.model import Comment, Pull, Repository, Turn, User, node_id, sha_of
 from tests.fakes.github.shapes import when
 from tests.fakes.github.world import locked
 
@@ -98,7 +98,10 @@ class Acts(Admin):
         if pull.state == state:
             return pull
         pull.state, pull.closed_at = state, self.now() if state == "closed" else None
-        return self._touch("closed" if state == "closed" else "reopened", repository, pull, sender)
+        event = "closed" if state == "closed" else "reopened"
+        app = next((a for a in self.apps if a.bot is sender), None)
+        pull.turns.append(Turn(next(self.ids), event, sender, app, self.now()))
+        return self._touch(event, repository, pull, sender)
 
     @locked
     def merge_pull(self, number: int, *, by: str, repo: str | None = None) -> Pull:

@@ -186,6 +186,14 @@ def create_comment(call: Call) -> Answer:
     return Answer(201, call.world.shapes.comment(repository, made))
 
 
+@route("GET", REPO + "/issues/{issue_number}/events")
+def list_events(call: Call) -> Answer:
+    """When a pull request was closed and reopened, and by whom; the oldest first."""
+    repository = call.repository()
+    items, links = call.page(call.pull(repository).turns)
+    return Answer(200, [call.world.shapes.turn(repository, t) for t in items], links)
+
+
 def _comment(call: Call, repository: Repository) -> Comment:
     number = int(call.params["comment_id"])
     everything = (c for p in repository.pulls.values() for c in p.comments)

@@ -20,7 +20,8 @@ Kind = Literal[
 
 @dataclass
 class Fault:
-    """One failure: of requests whose method and path (a regular expression, searched) match.
+    """One failure: of requests whose method, path and body (regular expressions, the last two
+    searched) match.
 
     - `status`: answers `status` and carries nothing out; `message` is the body's.
     - `primary_limit`: 403 (or `status=429`) with no requests left until `seconds` from now.
@@ -37,6 +38,7 @@ class Fault:
     kind: Kind
     method: str = ".*"
     path: str = ""
+    body: str = ""
     skip: int = 0
     times: int | None = 1
     status: int = 0
@@ -45,9 +47,13 @@ class Fault:
     hits: int = 0
     seen: int = field(default=0, repr=False)
 
-    def matches(self, method: str, path: str) -> bool:
+    def matches(self, method: str, path: str, body: str) -> bool:
         """Whether the fault is about this request."""
-        return bool(re.fullmatch(self.method, method) and re.search(self.path, path))
+        return bool(
+            re.fullmatch(self.method, method)
+            and re.search(self.path, path)
+            and re.search(self.body, body)
+        )
 
     def answer(self, reset_at: int) -> Answer:
         """What to answer, for the kinds that answer."""
@@ -101,11 +107,11 @@ class Faults:
         with self._lock:
             return list(self._all)
 
-    def take(self, method: str, path: str) -> Fault | None:
+    def take(self, method: str, path: str, body: str = "") -> Fault | None:
         """The fault that strikes this request, counted; None where none does."""
         with self._lock:
             for fault in self._all:
-                if not fault.matches(method, path):
+                if not fault.matches(method, path, body):
                     continue
                 fault.seen += 1
                 spent = fault.times is not None and fault.hits >= fault.times

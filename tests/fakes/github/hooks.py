@@ -1,10 +1,12 @@
 """Webhooks: signed, sent from a thread of their own as GitHub does, and recorded."""
 
+import contextlib
 import hashlib
 import hmac
 import itertools
 import json
 import queue
+import random
 import threading
 import time
 import uuid
@@ -21,6 +23,8 @@ from tests.fakes.github.shapes import when
 from tests.fakes.loopback import client
 
 GIVES_UP_AFTER = 10.0  # seconds; GitHub's own
+# In disorder: how long deliveries gather, how many at most, and how many of them come twice.
+_GATHERING, _TOGETHER, _TWICE = 0.05, 12, 0.1
 
 
 @dataclass(eq=False)
@@ -91,6 +95,7 @@ class Hooks:
         self.deliveries: list[Delivery] = []
         self._ids = itertools.count(70_000_000_000)
         self._held: list[Delivery] | None = None
+        self._disorder: random.Random | None = None
         self._queue: queue.Queue[Delivery | None] = queue.Queue()
         self._client = client(timeout=GIVES_UP_AFTER)
         self._thread = threading.Thread(target=self._run, name="github-hooks", daemon=True)
@@ -142,6 +147,10 @@ class Hooks:
         finally:
             self._held = None
 
+    def disorder(self, seed: int | None) -> None:
+        """From now on, what waits is sent in an order of chance, one in ten twice; None ends it."""
+        self._disorder = None if seed is None else random.Random(seed)
+
     def redeliver(self, delivery: Delivery, at: datetime) -> Delivery:
         """A new attempt with the same GUID."""
         again = replace(
@@ -190,10 +199,31 @@ class Hooks:
                 self._queue.all_tasks_done.wait(left)
 
     def _run(self) -> None:
-        while (delivery := self._queue.get()) is not None:
-            self.deliver(delivery)
-            self._queue.task_done()
-        self._queue.task_done()
+        going = True
+        while going:
+            batch = self._batch()
+            going = None not in batch
+            for delivery in self._order([d for d in batch if d is not None]):
+                self.deliver(delivery)
+            for _ in batch:
+                self._queue.task_done()
+
+    def _batch(self) -> list[Delivery | None]:
+        """What is sent next: one delivery, or in disorder some that follow each other."""
+        batch = [self._queue.get()]
+        if self._disorder is not None and batch != [None]:
+            time.sleep(_GATHERING)
+            with contextlib.suppress(queue.Empty):
+                while len(batch) < _TOGETHER and None not in batch:
+                    batch.append(self._queue.get_nowait())
+        return batch
+
+    def _order(self, batch: list[Delivery]) -> list[Delivery]:
+        chance = self._disorder
+        if chance is None:
+            return batch
+        twice = [d for d in batch if chance.random() < _TWICE]
+        return chance.sample(batch + twice, len(batch) + len(twice))
 
     def stop(self) -> None:
         """Stop sending; what is queued is dropped."""

@@ -96,6 +96,17 @@ class CheckRun:
     actions: list[dict[str, Any]] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Turn:
+    """A pull request was closed or reopened (`event`)."""
+
+    id: int
+    event: str
+    actor: User
+    app: "App | None"
+    at: datetime
+
+
 @dataclass(eq=False)
 class Pull:
     """A pull request. `head_repo` is None once the head repository was deleted."""
@@ -120,6 +131,7 @@ class Pull:
     locked: bool = False
     labels: list[Label] = field(default_factory=list)
     comments: list[Comment] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
     association: str | None = None
 
 

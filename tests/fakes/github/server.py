@@ -69,7 +69,7 @@ class Handler(Exchange):
         path = split.path
         if github.prefix and not path.startswith(PAGES):
             path = path.removeprefix(github.prefix)
-        fault = github.faults.take(self.command, path)
+        fault = github.faults.take(self.command, path, raw.decode("utf-8", "replace"))
         answer = self._strike(fault, path, split.query, raw)
         status = answer.status if answer else None
         self._log(path, split.query, raw, status)

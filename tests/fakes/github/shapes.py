@@ -1,6 +1,6 @@
 """GitHub's objects as JSON: whole, as the API and the webhooks carry them."""
 
-from tests.fakes.github.model import CheckRun, Comment, Pull, Repository, User, node_id
+from tests.fakes.github.model import CheckRun, Comment, Pull, Repository, Turn, User, node_id
 from tests.fakes.github.shapes_base import BaseShapes, Json, when
 
 __all__ = ["Json", "Shapes", "when"]
@@ -148,6 +148,21 @@ class Shapes(BaseShapes):
             "body": comment.body,
             "reactions": self._reactions(f"{own}/comments/{comment.id}"),
             "performed_via_github_app": comment.app and self.app(comment.app),
+        }
+
+    def turn(self, repository: Repository, turn: Turn) -> Json:
+        """`issue-event` of a pull request that was closed or reopened."""
+        return {
+            "id": turn.id,
+            "node_id": node_id("CE", turn.id),
+            "url": f"{self.api}/repos/{repository.full_name}/issues/events/{turn.id}",
+            "actor": self.maybe(turn.actor),
+            "event": turn.event,
+            "commit_id": None,
+            "commit_url": None,
+            "created_at": when(turn.at),
+            "state_reason": None,
+            "performed_via_github_app": turn.app and self.app(turn.app),
         }
 
     def check_run(self, repository: Repository, run: CheckRun) -> Json:
