@@ -96,6 +96,12 @@ class Product:
 
     def kill(self, victim: str) -> bool:
         """SIGKILL; False where the victim is not there just now."""
+        try:
+            return self._kill(victim)
+        except psutil.NoSuchProcess:  # it died under our hands; a zombie counts as well
+            return False
+
+    def _kill(self, victim: str) -> bool:
         pooled = victim.startswith("a ")
         mark = _MARKS[victim.removeprefix("a ").replace("process", "worker")]
         for found in self._children():
