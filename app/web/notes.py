@@ -73,13 +73,13 @@ def empty(parts: WebParts, viewer: Viewer, seen: Sight, *, filtered: bool) -> tu
         return "GitHub did not answer.", "Without its word on your permissions nothing is shown."
     with parts.base.database.begin() as tx:
         installed = reports.anything_installed(tx)
-        page = parts.base.app_page()
     if viewer.session is None:
         return (
             "No recorded day yet.",
             "It is being replayed right now, or Pulsegate runs without it: reload in some seconds.",
         )
     if not installed:
+        page = parts.base.app_page()
         where = f": {page}/installations/new" if page else " in GitHub's settings"
         return "The GitHub App is installed nowhere.", f"Install it on a repository{where}"
     return (
