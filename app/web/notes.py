@@ -43,6 +43,12 @@ def notes(parts: WebParts, viewer: Viewer, seen: Sight) -> tuple[Note, ...]:
         found.append(
             Note("Sign in to see the decisions about your repositories.", "/login", "Sign in")
         )
+    with parts.base.database.begin() as tx:
+        wrong = reports.policy_errors(tx, [p.id for p in seen.places])
+    for name, error in wrong:
+        found.append(
+            Note(f"The configuration of {name} is wrong, so the last good one is in force: {error}")
+        )
     if seen.unanswered:
         found.append(
             Note(
