@@ -7,6 +7,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.core.decision import Case, CaseState, Decision, Planned
 from app.core.effects import Effect, Known, Receipt
+from app.core.errors import RetryLater
 from app.core.facts import Fact, History, Opened
 from app.core.github import PullRequest
 from app.db.engine import Tx
@@ -101,22 +102,25 @@ def wrote(tx: Tx, case_id: int, *, by_author: bool, at: datetime) -> None:
     tx.execute(first.values(asked_at=at))
 
 
+def doubtful(tx: Tx, repository_id: int, pull: PullRequest, rank: int) -> bool:
+    """Whether another state of the same second is known, so that neither is surely the later."""
+    known = tx.execute(
+        select(cases.c.snapshot).where(
+            cases.c.repository_id == repository_id,
+            cases.c.number == pull.number,
+            cases.c.updated_at == pull.updated_at,
+            cases.c.updated_rank == rank,
+        )
+    ).scalar_one_or_none()
+    return known is not None and PullRequest.model_validate(known) != pull
+
+
 def save(tx: Tx, case: Case, decision: Decision) -> None:
     """Stores a decision and makes it the case's own.
 
-    Raises `RuntimeError` where another worker decided meanwhile, which the lock on the pull
-    request rules out unless PostgreSQL itself was restarted under it.
+    Raises `RetryLater` where another worker decided meanwhile, which happens where PostgreSQL was
+    restarted under the lock on the pull request.
     """
-    tx.execute(
-        insert(decisions).values(
-            case_id=case.id,
-            version=decision.version,
-            state=decision.state,
-            decided_at=decision.decided_at,
-            probability=None if decision.score.unknown else decision.score.probability,
-            decision=decision.model_dump(mode="json"),
-        )
-    )
     changed = tx.execute(
         update(cases)
         .where(cases.c.id == case.id, cases.c.version == case.version)
@@ -129,7 +133,17 @@ def save(tx: Tx, case: Case, decision: Decision) -> None:
         )
     )
     if changed.rowcount != 1:
-        raise RuntimeError(f"case {case.id} was decided by two workers at once")
+        raise RetryLater("another worker decided at the same time")
+    tx.execute(
+        insert(decisions).values(
+            case_id=case.id,
+            version=decision.version,
+            state=decision.state,
+            decided_at=decision.decided_at,
+            probability=None if decision.score.unknown else decision.score.probability,
+            decision=decision.model_dump(mode="json"),
+        )
+    )
 
 
 def opened_near(
@@ -172,14 +186,13 @@ def history(tx: Tx, repository_id: int, author_id: int, number: int) -> History:
 
 
 def open_numbers(tx: Tx, repository_id: int, author_id: int, limit: int = _MOST) -> list[int]:
-    """The author's open pull requests here that were decided at least once."""
+    """The author's open pull requests here, also those that are just being decided."""
     rows = (
         select(cases.c.number)
         .where(
             cases.c.repository_id == repository_id,
             cases.c.author_id == author_id,
             cases.c.pull_state == "open",
-            cases.c.version > 0,
         )
         .order_by(cases.c.number)
         .limit(limit)
@@ -251,9 +264,17 @@ def carried_out(tx: Tx, case_id: int, effect: Effect, receipt: Receipt, now: dat
         tx.execute(update(cases).where(cases.c.id == case_id).values(**values))
 
 
-def closed_by_us(tx: Tx, case_id: int, at: datetime | None) -> None:
-    """GitHub says that our App closed it (or, None, that it is open again)."""
+def closed_by_us(tx: Tx, case_id: int, at: datetime) -> None:
+    """GitHub says that our App closed it."""
     tx.execute(update(cases).where(cases.c.id == case_id).values(closed_at=at))
+
+
+def open_again(tx: Tx, case_id: int, by_us_at: datetime | None) -> None:
+    """GitHub says that it is open again, and when it was our App that opened it."""
+    values: dict[str, object] = {"closed_at": None}
+    if by_us_at is not None:
+        values["reopened_at"] = by_us_at
+    tx.execute(update(cases).where(cases.c.id == case_id).values(**values))
 
 
 def of_check_run(tx: Tx, check_run_id: int, external_id: str | None) -> tuple[int, int] | None:

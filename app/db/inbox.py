@@ -144,7 +144,8 @@ def put_off(
         given_up = row.attempts + 1 >= MOST_ATTEMPTS
         tx.execute(
             update(inbox)
-            .where(inbox.c.id == row.id)
+            # Another worker may have been done with it, see `Database.pull_lock`.
+            .where(inbox.c.id == row.id, inbox.c.handled_at.is_(None))
             .values(
                 attempts=inbox.c.attempts + 1,
                 due_at=now + backoff(row.attempts + 1, after),

@@ -6,10 +6,11 @@ from typing import Any
 
 from pydantic import TypeAdapter
 from sqlalchemy import and_, func, or_, select, text, update
+from sqlalchemy import case as sql_case
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.decision import Decision, Planned
-from app.core.effects import REQUIRES, Effect, EffectKind, EffectState, Receipt
+from app.core.effects import HEAD_MOVED, REQUIRES, Effect, EffectKind, EffectState, Notice, Receipt
 from app.core.facts import Fact, RepositoryRef
 from app.core.patience import backoff
 from app.db.engine import Tx
@@ -57,15 +58,61 @@ def add_all(  # noqa: PLR0913 - the columns of the rows
     now: datetime,
 ) -> list[int]:
     """Stores the effects of a decision, in order; answers the ids of those to carry out."""
-    drop_kinds(
-        tx, case_id, decision.dropped_kinds, f"decision {decision.version} took its place", now
-    )
+    renewed = _renew(tx, case_id, decision, now)
+    dropped = [kind for kind in decision.dropped_kinds if kind not in renewed]
+    drop_kinds(tx, case_id, dropped, f"decision {decision.version} took its place", now)
     ids: list[int] = []
     for planned in decision.effects:
-        made = _add(tx, case_id, number, repository, decision, planned, now)
+        kind: EffectKind = planned.effect.kind
+        if kind in renewed:
+            continue
+        before = REQUIRES.get(kind)
+        requires = (
+            renewed.get(before) or _key(case_id, decision.version, before) if before else None
+        )
+        made = _add(tx, case_id, number, repository, decision, planned, requires, now)
         if made is not None and not planned.observe:
             ids.append(made)
     return ids
+
+
+def _renew(tx: Tx, case_id: int, decision: Decision, now: datetime) -> dict[EffectKind, str]:
+    """Comments asked for anew of which an earlier one waits or stands there, by kind: their keys.
+
+    A push asks for a close anew, but not for a second comment that explains it.
+    """
+    found: dict[EffectKind, str] = {}
+    for planned in decision.effects:
+        kind: EffectKind = planned.effect.kind
+        if planned.observe or not isinstance(planned.effect, Notice):
+            continue
+        if kind not in decision.dropped_kinds:
+            continue
+        earlier = (
+            select(outbox.c.id, outbox.c.key)
+            .where(
+                outbox.c.case_id == case_id,
+                outbox.c.kind == kind,
+                outbox.c.state.in_((*_OPEN, EffectState.DONE)),
+            )
+            .order_by(outbox.c.id.desc())
+            .limit(1)
+        )
+        row = tx.execute(earlier).one_or_none()
+        if row is None:
+            continue
+        found[kind] = row.key
+        tx.execute(
+            update(outbox)
+            .where(outbox.c.id == row.id, outbox.c.state.in_(_OPEN))
+            .values(
+                decided_sha=decision.head_sha,
+                # Due, unless it is something else that it waits for.
+                due_at=sql_case((outbox.c.reason == HEAD_MOVED, now), else_=outbox.c.due_at),
+                rung_at=None,
+            )
+        )
+    return found
 
 
 def _add(  # noqa: PLR0913
@@ -75,10 +122,10 @@ def _add(  # noqa: PLR0913
     repository: RepositoryRef,
     decision: Decision,
     planned: Planned,
+    requires: str | None,
     now: datetime,
 ) -> int | None:
     kind: EffectKind = planned.effect.kind
-    before = REQUIRES.get(kind)
     return _insert(
         tx,
         key=_key(case_id, decision.version, kind),
@@ -89,7 +136,7 @@ def _add(  # noqa: PLR0913
         kind=kind,
         effect=planned.effect.model_dump(mode="json"),
         decided_sha=decision.head_sha,
-        requires=_key(case_id, decision.version, before) if before else None,
+        requires=requires,
         state=EffectState.OBSERVED if planned.observe else EffectState.PENDING,
         due_at=now,
         created_at=now,
@@ -144,6 +191,14 @@ def drop_kinds(
     )
 
 
+def closing(tx: Tx, case_id: int) -> bool:
+    """Whether a close of ours is decided and neither carried out nor given up yet."""
+    rows = select(outbox.c.id).where(
+        outbox.c.case_id == case_id, outbox.c.kind == "close", outbox.c.state.in_(_OPEN)
+    )
+    return tx.execute(rows.limit(1)).scalar_one_or_none() is not None
+
+
 def pull_of(tx: Tx, effect_id: int) -> tuple[int, int] | None:
     """The pull request of an effect, as (repository id, number)."""
     row = tx.execute(
@@ -165,7 +220,8 @@ def claim_next(
         if row is None:
             return None
         if row["requires"] and not _required_done(tx, row["requires"]):
-            _end(tx, row["id"], EffectState.DROPPED, "what it requires was not carried out", now)
+            why = "what it requires was not carried out"
+            _end(tx, outbox.c.id == row["id"], EffectState.DROPPED, why, now)
             continue
         wait = _paced(tx, row["installation_id"], now)
         if wait:
@@ -179,6 +235,8 @@ def claim_next(
                 attempts=outbox.c.attempts + 1,
                 attempted_at=now,
                 lease_until=now + lease,
+                # If this worker dies, the end of its lease is rung for at once.
+                rung_at=None,
             )
         )
         return Claim(
@@ -256,11 +314,23 @@ def _put_off_pull(tx: Tx, repository_id: int, number: int, until: datetime) -> N
     )
 
 
-def done(tx: Tx, claim: Claim, receipt: Receipt, now: datetime) -> None:
-    """The wanted state is there."""
-    tx.execute(
+def _held(claim: Claim, *states: EffectState) -> Any:
+    """The row, as long as the claim is its newest: a worker whose lease ended records nothing."""
+    return and_(
+        outbox.c.id == claim.id,
+        outbox.c.attempts == claim.attempts + 1,
+        outbox.c.state.in_(states),
+    )
+
+
+def done(tx: Tx, claim: Claim, receipt: Receipt, now: datetime) -> bool:
+    """The wanted state is there. False where another worker took the effect over meanwhile.
+
+    One that was dropped while it was being carried out is done all the same.
+    """
+    changed = tx.execute(
         update(outbox)
-        .where(outbox.c.id == claim.id)
+        .where(_held(claim, EffectState.DOING, EffectState.DROPPED))
         .values(
             state=EffectState.DONE,
             receipt=receipt.model_dump(mode="json"),
@@ -268,24 +338,21 @@ def done(tx: Tx, claim: Claim, receipt: Receipt, now: datetime) -> None:
             reason=None,
         )
     )
+    return changed.rowcount == 1
 
 
 def drop(tx: Tx, claim: Claim, reason: str, now: datetime) -> None:
     """It is no longer wanted as the world is now."""
-    _end(tx, claim.id, EffectState.DROPPED, reason, now)
+    _end(tx, _held(claim, EffectState.DOING), EffectState.DROPPED, reason, now)
 
 
 def fail(tx: Tx, claim: Claim, reason: str, now: datetime) -> None:
     """GitHub refused it for good."""
-    _end(tx, claim.id, EffectState.FAILED, reason, now)
+    _end(tx, _held(claim, EffectState.DOING), EffectState.FAILED, reason, now)
 
 
-def _end(tx: Tx, effect_id: int, state: EffectState, reason: str, now: datetime) -> None:
-    tx.execute(
-        update(outbox)
-        .where(outbox.c.id == effect_id)
-        .values(state=state, reason=reason[:500], ended_at=now)
-    )
+def _end(tx: Tx, where: Any, state: EffectState, reason: str, now: datetime) -> None:
+    tx.execute(update(outbox).where(where).values(state=state, reason=reason[:500], ended_at=now))
 
 
 def put_off(tx: Tx, claim: Claim, reason: str, now: datetime, after: timedelta | None) -> None:
@@ -296,7 +363,7 @@ def put_off(tx: Tx, claim: Claim, reason: str, now: datetime, after: timedelta |
         return
     tx.execute(
         update(outbox)
-        .where(outbox.c.id == claim.id)
+        .where(_held(claim, EffectState.DOING))
         .values(
             state=EffectState.PENDING,
             due_at=now + backoff(attempts, after),
@@ -310,7 +377,7 @@ def hand_back(tx: Tx, claim: Claim, until: datetime, reason: str) -> None:
     """Nothing was attempted (suspended installation): it waits and its attempt does not count."""
     tx.execute(
         update(outbox)
-        .where(outbox.c.id == claim.id)
+        .where(_held(claim, EffectState.DOING))
         .values(
             state=EffectState.PENDING,
             attempts=claim.attempts,

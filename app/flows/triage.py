@@ -84,15 +84,17 @@ class Triage:
             self._handled(ids, f"left: {standing.gone or 'suspended'}")
             return
         now = max(row.received_at for row, _ in events) if standing.recorded else self.clock()
-        kept = self._see(events, repository_id)
+        kept = self._see(events, standing, number)
         row = self._case(standing, number)
         if row is None:
             self._handled(ids, "left: the pull request is not known")
             return
         roles = Roles(self.database, self.reader, standing, now)
         evidence = gather(events, row, kept, standing.policy.label, roles)
+        if evidence.requests and not standing.recorded:
+            row = self._as_it_is(standing, row)
         with self.database.begin() as tx:
-            self._note(tx, events, row)
+            self._note(tx, events, row, kept)
             people.add_hands(tx, row.case.id, evidence.hands)
         if not evidence.material:
             self._handled(ids, _why_nothing(events))
@@ -130,16 +132,30 @@ class Triage:
                 standing = installations.standing(tx, repository_id)
         return standing or "left: unknown repository"
 
-    def _see(self, events: Batch, repository_id: int) -> set[int]:
-        """Keeps each newer state of the pull request; answers which rows brought one."""
+    def _see(self, events: Batch, standing: Standing, number: int) -> set[int]:
+        """Keeps each newer state of the pull request; answers which rows brought one.
+
+        GitHub delivers in any order and its times have whole seconds, so that of two states of one
+        second only GitHub knows the later.
+        """
         kept: set[int] = set()
+        doubt = False
         with self.database.begin() as tx:
             for row, event in events:
                 if isinstance(event, PullRequestEvent):
                     rank = 0 if event.action == "opened" else 1
-                    if cases.see(tx, repository_id, event.pull_request, rank):
+                    doubt |= cases.doubtful(tx, standing.repository.id, event.pull_request, rank)
+                    if cases.see(tx, standing.repository.id, event.pull_request, rank):
                         kept.add(row.id)
+        if doubt and not standing.recorded:
+            self._look(standing, number)
         return kept
+
+    def _look(self, standing: Standing, number: int) -> None:
+        """Keeps the pull request as it is now."""
+        pull = self.reader.pull(standing.repository, number)
+        with self.database.begin() as tx:
+            cases.see(tx, standing.repository.id, pull, 1)
 
     def _case(self, standing: Standing, number: int) -> cases.Row | None:
         """The case; a comment may come before we ever saw its pull request."""
@@ -147,12 +163,24 @@ class Triage:
             row = cases.get(tx, standing.repository.id, number)
         if row is not None or standing.recorded:
             return row
-        pull = self.reader.pull(standing.repository, number)
+        self._look(standing, number)
         with self.database.begin() as tx:
-            cases.see(tx, standing.repository.id, pull, 0)
             return cases.get(tx, standing.repository.id, number)
 
-    def _note(self, tx: Tx, events: Batch, row: cases.Row) -> None:
+    def _as_it_is(self, standing: Standing, row: cases.Row) -> cases.Row:
+        """The case with the pull request as whoever asks for something sees it.
+
+        The delivery of our own close may come after the command that answers it. While a close is
+        under way, the command waits, since it would find the pull request open.
+        """
+        with self.database.begin() as tx:
+            if outbox.closing(tx, row.case.id):
+                raise RetryLater("our own close is under way; the command is read after it")
+        self._look(standing, row.case.number)
+        with self.database.begin() as tx:
+            return cases.get(tx, standing.repository.id, row.case.number) or row
+
+    def _note(self, tx: Tx, events: Batch, row: cases.Row, kept: set[int]) -> None:
         """Keeps what later decisions read: who wrote when, and what our own App did."""
         case_id, author = row.case.id, row.pull.user
         for stimulus, event in events:
@@ -161,12 +189,19 @@ class Triage:
                 if user is not None and not user.is_app:
                     by_author = author is not None and author.id == user.id
                     cases.wrote(tx, case_id, by_author=by_author, at=stimulus.received_at)
-            elif isinstance(event, PullRequestEvent) and event.action == "reopened":
-                cases.closed_by_us(tx, case_id, None)
-            elif isinstance(event, PullRequestEvent) and event.action == "closed":
-                sender = event.sender
-                if sender and sender.is_app and sender.login == self.app_login():
-                    cases.closed_by_us(tx, case_id, event.pull_request.updated_at)
+            elif isinstance(event, PullRequestEvent) and stimulus.id in kept:
+                self._note_turn(tx, event, row)
+
+    def _note_turn(self, tx: Tx, event: PullRequestEvent, row: cases.Row) -> None:
+        """Keeps whether it was our App: of the newest closing or reopening only."""
+        pull, sender = event.pull_request, event.sender
+        if pull.state != row.pull.state:
+            return
+        by_us = sender is not None and sender.is_app and sender.login == self.app_login()
+        if event.action == "reopened":
+            cases.open_again(tx, row.case.id, pull.updated_at if by_us else None)
+        elif event.action == "closed" and by_us:
+            cases.closed_by_us(tx, row.case.id, pull.updated_at)
 
     def _decide(
         self, standing: Standing, number: int, evidence: Evidence, roles: Roles
