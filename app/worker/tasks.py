@@ -16,31 +16,31 @@ log = structlog.get_logger(__name__)
 def register(celery: Celery, flows: Callable[[], Flows]) -> None:
     """Names the tasks as the doorbell and the clock ring for them."""
 
-    @celery.task(name="pulsegate.triage")  # type: ignore[untyped-decorator]
+    @celery.task(name="pulsegate.triage", shared=False)  # type: ignore[untyped-decorator]
     def triage(inbox_id: int) -> None:
         _run("triage", inbox_id, lambda: flows().triage.run)
 
-    @celery.task(name="pulsegate.perform")  # type: ignore[untyped-decorator]
+    @celery.task(name="pulsegate.perform", shared=False)  # type: ignore[untyped-decorator]
     def perform(effect_id: int) -> None:
         _run("perform", effect_id, lambda: flows().perform.run)
 
-    @celery.task(name="pulsegate.reconcile")  # type: ignore[untyped-decorator]
+    @celery.task(name="pulsegate.reconcile", shared=False)  # type: ignore[untyped-decorator]
     def reconcile(installation_id: int) -> None:
         _run("reconcile", installation_id, lambda: flows().reconcile.run)
 
-    @celery.task(name="pulsegate.sweep")  # type: ignore[untyped-decorator]
+    @celery.task(name="pulsegate.sweep", shared=False)  # type: ignore[untyped-decorator]
     def sweep() -> None:
         _run("sweep", None, lambda: flows().sweep.ring)
 
-    @celery.task(name="pulsegate.redeliver")  # type: ignore[untyped-decorator]
+    @celery.task(name="pulsegate.redeliver", shared=False)  # type: ignore[untyped-decorator]
     def redeliver() -> None:
         _run("redeliver", None, lambda: flows().redeliver.run)
 
-    @celery.task(name="pulsegate.reconcile_due")  # type: ignore[untyped-decorator]
+    @celery.task(name="pulsegate.reconcile_due", shared=False)  # type: ignore[untyped-decorator]
     def reconcile_due() -> None:
         _run("reconcile_due", None, lambda: flows().sweep.reconcile)
 
-    @celery.task(name="pulsegate.forget")  # type: ignore[untyped-decorator]
+    @celery.task(name="pulsegate.forget", shared=False)  # type: ignore[untyped-decorator]
     def forget() -> None:
         _run("forget", None, lambda: flows().sweep.forget)
 

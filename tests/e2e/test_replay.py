@@ -168,6 +168,8 @@ def test_a_broken_line_is_named_and_what_came_before_it_is_kept(
         (b"\x1f\x8bnothing", "cannot be read"),
         (gzip.compress(bytes(range(256)))[:20] + b"\xff" * 60, "cannot be read"),
     ],
+    # The bytes carry the time, and every process of xdist must collect the same names.
+    ids=["absent", "cut off", "not gzip", "damaged"],
 )
 def test_a_file_that_cannot_be_read(
     folder: Path, complains: Callable[..., str], content: bytes | None, problem: str
