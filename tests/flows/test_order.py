@@ -182,3 +182,43 @@ def test_a_reopening_whose_answer_is_lost_is_ours(gate: Any) -> None:
     row = gate.sql("SELECT closed_at, reopened_at FROM cases WHERE number = :n", n=number)[0]
     assert row["closed_at"] is None
     assert row["reopened_at"] is not None
+
+
+@pytest.mark.parametrize("first", ["delivery", "act"])
+def test_a_label_that_a_person_took_away_before_our_second_attempt(gate: Any, first: str) -> None:
+    """It was put on, the answer was lost, and everything else went on."""
+    gate.github.fault("drop_after", method="POST", path=r"/issues/1/labels$")
+    number = _flood(gate)[0]
+    gate.settle()
+    gate.bell.rings.clear()
+    rows = gate.sql("SELECT id FROM outbox WHERE number = :n AND state = 'pending'", n=number)
+    gate.world.unlabel(number, "needs-verification", by="tom")
+    if first == "delivery":
+        gate.deliver()
+        _work(gate, "triage")
+    gate.clock.pass_(seconds=30)
+    gate.perform.run(rows[0]["id"])
+    gate.settle()
+    _sweep(gate)
+    pull = gate.world.pull(number)
+    assert pull.state == "closed"
+    assert pull.labels == []
+
+
+def test_a_close_by_a_person_before_our_second_attempt_to_reopen(gate: Any) -> None:
+    number = _flood(gate)[0]
+    gate.settle()
+    gate.github.fault("drop_after", method="PATCH", path=r"/pulls/\d+$")
+    gate.world.comment(number, "/pulse reopen", by="stranger")
+    gate.deliver()
+    gate.work()
+    assert gate.world.pull(number).state == "open"
+    gate.world.close_pull(number, by="mark")
+    gate.clock.pass_(seconds=30)
+    row = gate.sql("SELECT id FROM outbox WHERE number = :n AND kind = 'reopen'", n=number)[0]
+    gate.perform.run(row["id"])
+    assert gate.world.pull(number).state == "closed"
+    gate.settle()
+    _sweep(gate)
+    assert gate.world.pull(number).state == "closed"
+    assert gate.state(number) == "ended"
