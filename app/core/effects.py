@@ -119,10 +119,14 @@ class Receipt(Act):
     changed: bool = True
 
 
+HEAD_MOVED = "the head moved after the decision; it waits to be decided anew"
+
+
 def no_longer_wanted(effect: Effect, live: PullRequest, decided_sha: str) -> str | None:
     """Why an effect must not be carried out on the pull request as it is now; None if it may.
 
     Read just before the writes, since seconds or hours lie between a decision and its effects.
+    `HEAD_MOVED` says that it may be wanted again once the new head was decided on.
     """
     if live.is_merged and not isinstance(effect, SetCheckRun):
         return "the pull request was merged"
@@ -132,7 +136,7 @@ def no_longer_wanted(effect: Effect, live: PullRequest, decided_sha: str) -> str
     if effect.kind == "ask_comment" and live.state == "closed":
         return "the pull request is closed"
     if closing and live.head.sha != decided_sha:
-        return "the head moved after the decision; it is decided anew"
+        return HEAD_MOVED
     if isinstance(effect, Reopen) and live.state == "open":
         return "the pull request is open already"
     if live.locked and isinstance(effect, Notice | StatusComment):

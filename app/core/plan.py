@@ -76,7 +76,9 @@ def _wanted(now: Situation) -> tuple[Planned, ...]:
     if state is CaseState.ENDED or (state is CaseState.LEFT_ALONE and not held):
         return ()
     if state is CaseState.CLOSED:
-        return case.planned
+        # Also on what we closed, a label that maintainers touched is theirs.
+        theirs = _touched_label(facts)
+        return tuple(p for p in case.planned if not (theirs and p.effect.kind == "label"))
     wanted: list[Effect] = []
     if state is CaseState.REOPENED and facts.pull.state == "closed":
         wanted.append(Reopen())
@@ -119,8 +121,12 @@ def _limit(effect: Effect, findings: Sequence[Finding], rung: Mode, mode: Mode) 
     return mode if takes_back or isinstance(effect, SetCheckRun) else _allowed(findings, mode)
 
 
+def _touched_label(facts: Facts) -> bool:
+    return any(h.act in {"labeled", "unlabeled"} for h in facts.hands)
+
+
 def _label(case: Case, facts: Facts, policy: Policy, rung: Mode) -> list[Effect]:
-    if any(h.act in {"labeled", "unlabeled"} for h in facts.hands):
+    if _touched_label(facts):
         return []
     if rung >= Mode.LABEL:
         return [SetLabel(name=policy.label, present=True)]

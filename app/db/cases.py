@@ -7,6 +7,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.core.decision import Case, CaseState, Decision, Planned
 from app.core.effects import Effect, Known, Receipt
+from app.core.errors import RetryLater
 from app.core.facts import Fact, History, Opened
 from app.core.github import PullRequest
 from app.db.engine import Tx
@@ -28,9 +29,12 @@ class Row(Fact):
 
 def get(tx: Tx, repository_id: int, number: int) -> Row | None:
     """The case of a pull request."""
+    last = (decisions.c.case_id == cases.c.id) & (decisions.c.version == cases.c.version)
     row = (
         tx.execute(
-            select(cases).where(cases.c.repository_id == repository_id, cases.c.number == number)
+            select(cases, decisions.c.decision["planned"].label("planned"))
+            .outerjoin(decisions, last)
+            .where(cases.c.repository_id == repository_id, cases.c.number == number)
         )
         .mappings()
         .one_or_none()
@@ -47,7 +51,7 @@ def _row(row: RowMapping) -> Row:
             version=row["version"],
             state=CaseState(row["state"]),
             fingerprint=row["fingerprint"],
-            planned=tuple(Planned.model_validate(p) for p in row["planned"]),
+            planned=tuple(Planned.model_validate(p) for p in row["planned"] or ()),
             notices=row["notices"],
             closed_by_us=row["closed_at"] is not None,
             reopened_by_us=row["reopened_at"] is not None,
@@ -101,12 +105,37 @@ def wrote(tx: Tx, case_id: int, *, by_author: bool, at: datetime) -> None:
     tx.execute(first.values(asked_at=at))
 
 
+def doubtful(tx: Tx, repository_id: int, pull: PullRequest, rank: int) -> bool:
+    """Whether another state of the same second is known, so that neither is surely the later."""
+    known = tx.execute(
+        select(cases.c.snapshot).where(
+            cases.c.repository_id == repository_id,
+            cases.c.number == pull.number,
+            cases.c.updated_at == pull.updated_at,
+            cases.c.updated_rank == rank,
+        )
+    ).scalar_one_or_none()
+    return known is not None and PullRequest.model_validate(known) != pull
+
+
 def save(tx: Tx, case: Case, decision: Decision) -> None:
     """Stores a decision and makes it the case's own.
 
-    Raises `RuntimeError` where another worker decided meanwhile, which the lock on the pull
-    request rules out unless PostgreSQL itself was restarted under it.
+    Raises `RetryLater` where another worker decided meanwhile, which happens where PostgreSQL was
+    restarted under the lock on the pull request.
     """
+    changed = tx.execute(
+        update(cases)
+        .where(cases.c.id == case.id, cases.c.version == case.version)
+        .values(
+            version=decision.version,
+            state=decision.state,
+            fingerprint=decision.fingerprint,
+            decided_at=decision.decided_at,
+        )
+    )
+    if changed.rowcount != 1:
+        raise RetryLater("another worker decided at the same time")
     tx.execute(
         insert(decisions).values(
             case_id=case.id,
@@ -117,19 +146,6 @@ def save(tx: Tx, case: Case, decision: Decision) -> None:
             decision=decision.model_dump(mode="json"),
         )
     )
-    changed = tx.execute(
-        update(cases)
-        .where(cases.c.id == case.id, cases.c.version == case.version)
-        .values(
-            version=decision.version,
-            state=decision.state,
-            fingerprint=decision.fingerprint,
-            planned=[p.model_dump(mode="json") for p in decision.planned],
-            decided_at=decision.decided_at,
-        )
-    )
-    if changed.rowcount != 1:
-        raise RuntimeError(f"case {case.id} was decided by two workers at once")
 
 
 def opened_near(
@@ -172,14 +188,13 @@ def history(tx: Tx, repository_id: int, author_id: int, number: int) -> History:
 
 
 def open_numbers(tx: Tx, repository_id: int, author_id: int, limit: int = _MOST) -> list[int]:
-    """The author's open pull requests here that were decided at least once."""
+    """The author's open pull requests here, also those that are just being decided."""
     rows = (
         select(cases.c.number)
         .where(
             cases.c.repository_id == repository_id,
             cases.c.author_id == author_id,
             cases.c.pull_state == "open",
-            cases.c.version > 0,
         )
         .order_by(cases.c.number)
         .limit(limit)
@@ -251,9 +266,17 @@ def carried_out(tx: Tx, case_id: int, effect: Effect, receipt: Receipt, now: dat
         tx.execute(update(cases).where(cases.c.id == case_id).values(**values))
 
 
-def closed_by_us(tx: Tx, case_id: int, at: datetime | None) -> None:
-    """GitHub says that our App closed it (or, None, that it is open again)."""
+def closed_by_us(tx: Tx, case_id: int, at: datetime) -> None:
+    """GitHub says that our App closed it."""
     tx.execute(update(cases).where(cases.c.id == case_id).values(closed_at=at))
+
+
+def open_again(tx: Tx, case_id: int, by_us_at: datetime | None) -> None:
+    """GitHub says that it is open again, and when it was our App that opened it."""
+    values: dict[str, object] = {"closed_at": None}
+    if by_us_at is not None:
+        values["reopened_at"] = by_us_at
+    tx.execute(update(cases).where(cases.c.id == case_id).values(**values))
 
 
 def of_check_run(tx: Tx, check_run_id: int, external_id: str | None) -> tuple[int, int] | None:

@@ -6,10 +6,11 @@ from typing import Any
 
 from pydantic import TypeAdapter
 from sqlalchemy import and_, func, or_, select, text, update
+from sqlalchemy import case as sql_case
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.decision import Decision, Planned
-from app.core.effects import REQUIRES, Effect, EffectKind, EffectState, Receipt
+from app.core.effects import HEAD_MOVED, REQUIRES, Effect, EffectKind, EffectState, Notice, Receipt
 from app.core.facts import Fact, RepositoryRef
 from app.core.patience import backoff
 from app.db.engine import Tx
@@ -57,43 +58,89 @@ def add_all(  # noqa: PLR0913 - the columns of the rows
     now: datetime,
 ) -> list[int]:
     """Stores the effects of a decision, in order; answers the ids of those to carry out."""
-    drop_kinds(
-        tx, case_id, decision.dropped_kinds, f"decision {decision.version} took its place", now
-    )
-    ids: list[int] = []
+    renewed = _renew(tx, case_id, decision, now)
+    dropped = [kind for kind in decision.dropped_kinds if kind not in renewed]
+    if dropped:
+        reason = f"decision {decision.version} took its place"
+        _drop_kinds(tx, case_id, (repository.id, number), dropped, reason, now)
+    # One statement: PostgreSQL numbers the rows in the order of the list.
+    rows = [
+        _row(case_id, number, repository, decision, planned, renewed, now)
+        for planned in decision.effects
+        if planned.effect.kind not in renewed
+    ]
+    if not rows:
+        return []
+    made = insert(outbox).on_conflict_do_nothing(index_elements=["key"])
+    stored = tx.execute(made.returning(outbox.c.id, outbox.c.state), rows)
+    return sorted(row.id for row in stored if row.state == EffectState.PENDING)
+
+
+def _renew(tx: Tx, case_id: int, decision: Decision, now: datetime) -> dict[EffectKind, str]:
+    """Comments asked for anew of which an earlier one waits or stands there, by kind: their keys.
+
+    A push asks for a close anew, but not for a second comment that explains it.
+    """
+    found: dict[EffectKind, str] = {}
     for planned in decision.effects:
-        made = _add(tx, case_id, number, repository, decision, planned, now)
-        if made is not None and not planned.observe:
-            ids.append(made)
-    return ids
+        kind: EffectKind = planned.effect.kind
+        if planned.observe or not isinstance(planned.effect, Notice):
+            continue
+        if kind not in decision.dropped_kinds:
+            continue
+        earlier = (
+            select(outbox.c.id, outbox.c.key)
+            .where(
+                outbox.c.case_id == case_id,
+                outbox.c.kind == kind,
+                outbox.c.state.in_((*_OPEN, EffectState.DONE)),
+            )
+            .order_by(outbox.c.id.desc())
+            .limit(1)
+        )
+        row = tx.execute(earlier).one_or_none()
+        if row is None:
+            continue
+        found[kind] = row.key
+        tx.execute(
+            update(outbox)
+            .where(outbox.c.id == row.id, outbox.c.state.in_(_OPEN))
+            .values(
+                decided_sha=decision.head_sha,
+                # Due, unless it is something else that it waits for.
+                due_at=sql_case((outbox.c.reason == HEAD_MOVED, now), else_=outbox.c.due_at),
+                rung_at=None,
+            )
+        )
+    return found
 
 
-def _add(  # noqa: PLR0913
-    tx: Tx,
+def _row(  # noqa: PLR0913
     case_id: int,
     number: int,
     repository: RepositoryRef,
     decision: Decision,
     planned: Planned,
+    renewed: dict[EffectKind, str],
     now: datetime,
-) -> int | None:
+) -> dict[str, Any]:
     kind: EffectKind = planned.effect.kind
     before = REQUIRES.get(kind)
-    return _insert(
-        tx,
-        key=_key(case_id, decision.version, kind),
-        case_id=case_id,
-        installation_id=repository.installation_id,
-        repository_id=repository.id,
-        number=number,
-        kind=kind,
-        effect=planned.effect.model_dump(mode="json"),
-        decided_sha=decision.head_sha,
-        requires=_key(case_id, decision.version, before) if before else None,
-        state=EffectState.OBSERVED if planned.observe else EffectState.PENDING,
-        due_at=now,
-        created_at=now,
-    )
+    requires = renewed.get(before) or _key(case_id, decision.version, before) if before else None
+    return {
+        "key": _key(case_id, decision.version, kind),
+        "case_id": case_id,
+        "installation_id": repository.installation_id,
+        "repository_id": repository.id,
+        "number": number,
+        "kind": kind,
+        "effect": planned.effect.model_dump(mode="json"),
+        "decided_sha": decision.head_sha,
+        "requires": requires,
+        "state": EffectState.OBSERVED if planned.observe else EffectState.PENDING,
+        "due_at": now,
+        "created_at": now,
+    }
 
 
 def _key(case_id: int, version: int, kind: EffectKind) -> str:
@@ -124,8 +171,13 @@ def _insert(tx: Tx, **values: Any) -> int | None:
     return tx.execute(row.returning(outbox.c.id)).scalar_one_or_none()
 
 
-def drop_kinds(
-    tx: Tx, case_id: int, kinds: Sequence[EffectKind], reason: str, now: datetime
+def _drop_kinds(  # noqa: PLR0913
+    tx: Tx,
+    case_id: int,
+    pull: tuple[int, int],
+    kinds: Sequence[EffectKind],
+    reason: str,
+    now: datetime,
 ) -> None:
     """Drops what waits of these kinds for a case: a newer decision wants something else.
 
@@ -135,6 +187,9 @@ def drop_kinds(
     tx.execute(
         update(outbox)
         .where(
+            # By the index on the pull request; there is none on the case.
+            outbox.c.repository_id == pull[0],
+            outbox.c.number == pull[1],
             outbox.c.case_id == case_id,
             outbox.c.kind.in_(kinds),
             outbox.c.state.in_(_OPEN),
@@ -142,6 +197,14 @@ def drop_kinds(
         )
         .values(state=EffectState.DROPPED, reason=reason, ended_at=now)
     )
+
+
+def closing(tx: Tx, case_id: int) -> bool:
+    """Whether a close of ours is decided and neither carried out nor given up yet."""
+    rows = select(outbox.c.id).where(
+        outbox.c.case_id == case_id, outbox.c.kind == "close", outbox.c.state.in_(_OPEN)
+    )
+    return tx.execute(rows.limit(1)).scalar_one_or_none() is not None
 
 
 def pull_of(tx: Tx, effect_id: int) -> tuple[int, int] | None:
@@ -165,7 +228,8 @@ def claim_next(
         if row is None:
             return None
         if row["requires"] and not _required_done(tx, row["requires"]):
-            _end(tx, row["id"], EffectState.DROPPED, "what it requires was not carried out", now)
+            why = "what it requires was not carried out"
+            _end(tx, outbox.c.id == row["id"], EffectState.DROPPED, why, now)
             continue
         wait = _paced(tx, row["installation_id"], now)
         if wait:
@@ -179,6 +243,8 @@ def claim_next(
                 attempts=outbox.c.attempts + 1,
                 attempted_at=now,
                 lease_until=now + lease,
+                # If this worker dies, the end of its lease is rung for at once.
+                rung_at=None,
             )
         )
         return Claim(
@@ -200,7 +266,13 @@ def _next_due(repository_id: int, number: int, now: datetime) -> Any:
     )
     blocked = (
         select(before.c.id)
-        .where(or_(before.c.key == outbox.c.requires, forerunner), before.c.state.in_(_OPEN))
+        .where(
+            # Both are of the same pull request, and that is what there is an index on.
+            before.c.repository_id == outbox.c.repository_id,
+            before.c.number == outbox.c.number,
+            or_(before.c.key == outbox.c.requires, forerunner),
+            before.c.state.in_(_OPEN),
+        )
         .exists()
     )
     return (
@@ -256,11 +328,23 @@ def _put_off_pull(tx: Tx, repository_id: int, number: int, until: datetime) -> N
     )
 
 
-def done(tx: Tx, claim: Claim, receipt: Receipt, now: datetime) -> None:
-    """The wanted state is there."""
-    tx.execute(
+def _held(claim: Claim, *states: EffectState) -> Any:
+    """The row, as long as the claim is its newest: a worker whose lease ended records nothing."""
+    return and_(
+        outbox.c.id == claim.id,
+        outbox.c.attempts == claim.attempts + 1,
+        outbox.c.state.in_(states),
+    )
+
+
+def done(tx: Tx, claim: Claim, receipt: Receipt, now: datetime) -> bool:
+    """The wanted state is there. False where another worker took the effect over meanwhile.
+
+    One that was dropped while it was being carried out is done all the same.
+    """
+    changed = tx.execute(
         update(outbox)
-        .where(outbox.c.id == claim.id)
+        .where(_held(claim, EffectState.DOING, EffectState.DROPPED))
         .values(
             state=EffectState.DONE,
             receipt=receipt.model_dump(mode="json"),
@@ -268,24 +352,21 @@ def done(tx: Tx, claim: Claim, receipt: Receipt, now: datetime) -> None:
             reason=None,
         )
     )
+    return changed.rowcount == 1
 
 
 def drop(tx: Tx, claim: Claim, reason: str, now: datetime) -> None:
     """It is no longer wanted as the world is now."""
-    _end(tx, claim.id, EffectState.DROPPED, reason, now)
+    _end(tx, _held(claim, EffectState.DOING), EffectState.DROPPED, reason, now)
 
 
 def fail(tx: Tx, claim: Claim, reason: str, now: datetime) -> None:
     """GitHub refused it for good."""
-    _end(tx, claim.id, EffectState.FAILED, reason, now)
+    _end(tx, _held(claim, EffectState.DOING), EffectState.FAILED, reason, now)
 
 
-def _end(tx: Tx, effect_id: int, state: EffectState, reason: str, now: datetime) -> None:
-    tx.execute(
-        update(outbox)
-        .where(outbox.c.id == effect_id)
-        .values(state=state, reason=reason[:500], ended_at=now)
-    )
+def _end(tx: Tx, where: Any, state: EffectState, reason: str, now: datetime) -> None:
+    tx.execute(update(outbox).where(where).values(state=state, reason=reason[:500], ended_at=now))
 
 
 def put_off(tx: Tx, claim: Claim, reason: str, now: datetime, after: timedelta | None) -> None:
@@ -296,7 +377,7 @@ def put_off(tx: Tx, claim: Claim, reason: str, now: datetime, after: timedelta |
         return
     tx.execute(
         update(outbox)
-        .where(outbox.c.id == claim.id)
+        .where(_held(claim, EffectState.DOING))
         .values(
             state=EffectState.PENDING,
             due_at=now + backoff(attempts, after),
@@ -310,7 +391,7 @@ def hand_back(tx: Tx, claim: Claim, until: datetime, reason: str) -> None:
     """Nothing was attempted (suspended installation): it waits and its attempt does not count."""
     tx.execute(
         update(outbox)
-        .where(outbox.c.id == claim.id)
+        .where(_held(claim, EffectState.DOING))
         .values(
             state=EffectState.PENDING,
             attempts=claim.attempts,

@@ -12,6 +12,8 @@ from app.db.tables import hands, permissions
 
 # A permission is believed for so long; a `member` event ends it at once.
 FRESH = timedelta(minutes=5)
+# Stands in place of a role that changed: what was read before then does not count.
+_FORGOTTEN = -1
 
 
 def role(tx: Tx, repository_id: int, account_id: int, now: datetime) -> Role | None:
@@ -21,6 +23,7 @@ def role(tx: Tx, repository_id: int, account_id: int, now: datetime) -> Role | N
             permissions.c.repository_id == repository_id,
             permissions.c.account_id == account_id,
             permissions.c.read_at > now - FRESH,
+            permissions.c.role != _FORGOTTEN,
         )
     ).scalar_one_or_none()
     return None if value is None else Role(value)
@@ -32,6 +35,7 @@ def roles(tx: Tx, account_id: int, repository_ids: Sequence[int], now: datetime)
         permissions.c.repository_id.in_(repository_ids),
         permissions.c.account_id == account_id,
         permissions.c.read_at > now - FRESH,
+        permissions.c.role != _FORGOTTEN,
     )
     return {repository: Role(found) for repository, found in tx.execute(rows).all()}
 
@@ -45,23 +49,27 @@ def asked_lately(tx: Tx, account_id: int, now: datetime) -> int:
 
 
 def keep_role(tx: Tx, repository_id: int, account_id: int, found: Role, now: datetime) -> None:
-    """Remembers a permission that was just read."""
+    """Remembers a permission. `now` is from before it was read.
+
+    One that was read before the newest that we know, or before it changed, is not kept.
+    """
+    _put_role(tx, repository_id, account_id, found, now)
+
+
+def forget_role(tx: Tx, repository_id: int, account_id: int, now: datetime) -> None:
+    """The permission changed: it is read anew when next needed."""
+    _put_role(tx, repository_id, account_id, _FORGOTTEN, now)
+
+
+def _put_role(tx: Tx, repository_id: int, account_id: int, role: int, now: datetime) -> None:
     made = insert(permissions).values(
-        repository_id=repository_id, account_id=account_id, role=found, read_at=now
+        repository_id=repository_id, account_id=account_id, role=role, read_at=now
     )
     tx.execute(
         made.on_conflict_do_update(
             index_elements=["repository_id", "account_id"],
             set_={"role": made.excluded.role, "read_at": made.excluded.read_at},
-        )
-    )
-
-
-def forget_role(tx: Tx, repository_id: int, account_id: int) -> None:
-    """The permission changed: it is read anew when next needed."""
-    tx.execute(
-        delete(permissions).where(
-            permissions.c.repository_id == repository_id, permissions.c.account_id == account_id
+            where=permissions.c.read_at <= made.excluded.read_at,
         )
     )
 

@@ -88,10 +88,11 @@ class Access:
         """A role, kept; or why there is none."""
         if time.monotonic() > until:
             return _BUSY  # nobody waits for it any more
+        began = self._clock()
         try:
             role = self._reader.role(repository, account)
             with self._database.begin() as tx:
-                people.keep_role(tx, repository.id, account.id, role, self._clock())
+                people.keep_role(tx, repository.id, account.id, role, began)
         except (RetryLater, Rejected) as error:
             return error.reason
         return role

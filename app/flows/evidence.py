@@ -89,7 +89,8 @@ def gather(
     evidence = Evidence()
     for stimulus, event in events:
         if isinstance(event, PullRequestEvent):
-            evidence.material |= stimulus.id in kept
+            # A comment that came first showed us a newer state, but nothing was decided then.
+            evidence.material |= stimulus.id in kept or row.case.version == 0
             _by_hand(event, label, roles, evidence)
         elif isinstance(event, CommentEvent):
             _asked(event, row, roles, evidence)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from app.core.effects import Close, Known, Receipt, no_longer_wanted
+from app.core.effects import HEAD_MOVED, Close, Known, Receipt, Reopen, no_longer_wanted
 from app.core.errors import Rejected, RetryLater
 from app.core.github import PullRequest
 from app.core.ports import Reader, Writer
@@ -52,6 +52,8 @@ class Perform:
                 if live is None and number:
                     live = self.reader.pull(standing.repository, number)
                 self._one(claim, standing, live)
+                if isinstance(claim.effect, Close | Reopen):
+                    live = None  # it is not as it was read
             except RetryLater as error:
                 with self.database.begin() as tx:
                     outbox.put_off(tx, claim, error.reason, self.clock(), error.after)
@@ -78,11 +80,13 @@ class Perform:
         return True
 
     def _one(self, claim: Claim, standing: Standing, live: PullRequest | None) -> None:
-        # A close that may have been ours already is for the writer to tell from somebody else's.
-        unsure = claim.again and isinstance(claim.effect, Close)
         why_not = None
-        if live is not None and not (unsure and live.state == "closed"):
+        if live is not None and not _maybe_ours(claim, live):
             why_not = no_longer_wanted(claim.effect, live, claim.decided_sha)
+        if why_not == HEAD_MOVED:
+            # The delivery of the push is on its way, and with it a decision that drops this
+            # effect or aims it at the new head. Dropped here, it would be missed by that one.
+            raise RetryLater(why_not)
         if why_not:
             with self.database.begin() as tx:
                 outbox.drop(tx, claim, why_not, self.clock())
@@ -106,6 +110,15 @@ class Perform:
     def _record(self, claim: Claim, receipt: Receipt) -> None:
         now = self.clock()
         with self.database.begin() as tx:
-            outbox.done(tx, claim, receipt, now)
-            if claim.case_id is not None:
+            mine = outbox.done(tx, claim, receipt, now)
+            if mine and claim.case_id is not None:
                 cases.carried_out(tx, claim.case_id, claim.effect, receipt, now)
+
+
+def _maybe_ours(claim: Claim, live: PullRequest) -> bool:
+    """Whether the state that is wanted may be there by an earlier attempt of our own.
+
+    For a close, the writer tells ours from somebody else's; a reopen is ours either way.
+    """
+    wanted = {Close: "closed", Reopen: "open"}.get(type(claim.effect))
+    return claim.again and live.state == wanted

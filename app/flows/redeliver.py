@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from app.core.patience import backoff
 from app.core.ports import AppApi, Delivery
 from app.db import bookmarks, inbox
 from app.db.engine import Database
@@ -12,7 +13,6 @@ from app.db.engine import Database
 # GitHub keeps deliveries for three days; what is older is for the reconciliation.
 KEPT = timedelta(days=3)
 _OVERLAP = timedelta(hours=1)
-_MOST_ATTEMPTS = 8
 _MOST_AT_ONCE = 100
 _NAME = "deliveries"
 
@@ -29,6 +29,9 @@ class Redeliver:
     def run(self) -> int:
         """Has failed deliveries that we do not have delivered again; answers how many.
 
+        Each is asked for until GitHub forgets it, the longer it fails the more seldom (hourly at
+        last), so that also an outage of days loses nothing.
+
         Raises `RetryLater` where GitHub does not answer; the next run starts where this one did.
         """
         now, target = self.clock(), self.target()
@@ -41,22 +44,17 @@ class Redeliver:
         for delivery in self.app.deliveries(since):
             attempts[delivery.guid].append(delivery)
         missed = self._missed(attempts, target)
-        for delivery in missed[:_MOST_AT_ONCE]:
+        due = [d for d in missed if now >= d.delivered_at + _wait(len(attempts[d.guid]))]
+        for delivery in due[:_MOST_AT_ONCE]:
             self.app.redeliver(delivery.id)
-        # While more is missing than one run asks for, the next one starts at the same place.
-        if len(missed) <= _MOST_AT_ONCE:
-            pending = [d.delivered_at for d in missed]
-            with self.database.begin() as tx:
-                bookmarks.put(tx, _NAME, min([now, *pending]))
-        return min(len(missed), _MOST_AT_ONCE)
+        # What is missing stays in sight until it is here or GitHub has forgotten it.
+        with self.database.begin() as tx:
+            bookmarks.put(tx, _NAME, min([now, *(d.delivered_at for d in missed)]))
+        return min(len(due), _MOST_AT_ONCE)
 
     def _missed(self, attempts: dict[str, list[Delivery]], target: str) -> list[Delivery]:
         """The newest attempt of each delivery that never arrived, the oldest delivery first."""
-        failed = {
-            guid: tries
-            for guid, tries in attempts.items()
-            if not any(t.ok for t in tries) and len(tries) < _MOST_ATTEMPTS
-        }
+        failed = {guid: tries for guid, tries in attempts.items() if not any(t.ok for t in tries)}
         with self.database.begin() as tx:
             here = inbox.known(tx, "github", [f"{target}:{guid}" for guid in failed])
         newest = [
@@ -65,3 +63,8 @@ class Redeliver:
             if f"{target}:{guid}" not in here
         ]
         return sorted(newest, key=lambda t: t.delivered_at)
+
+
+def _wait(tries: int) -> timedelta:
+    """How long to leave it alone: the first redelivery is asked for at once."""
+    return backoff(tries - 1) if tries > 1 else timedelta()

@@ -234,7 +234,7 @@ class Housekeeping:
     def _member(self, tx: Tx, event: MemberEvent, row: Stimulus, now: datetime) -> tuple[str, Ring]:
         if event.repository is None or event.member is None:
             return "ignored: names nobody", []
-        people.forget_role(tx, event.repository.id, event.member.id)
+        people.forget_role(tx, event.repository.id, event.member.id, now)
         rings: Ring = []
         for number in cases.open_numbers(tx, event.repository.id, event.member.id):
             where = Address(

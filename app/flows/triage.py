@@ -56,10 +56,11 @@ class Triage:
         now = self.clock()
         with self.database.begin() as tx:
             rows = inbox.pending_of_pull(tx, repository_id, number, now)
+            standing = installations.standing(tx, repository_id)
         if not rows:
             return
         try:
-            self._batch([(row, event_of(row)) for row in rows], repository_id, number)
+            self._batch([(row, event_of(row)) for row in rows], standing, repository_id, number)
         except (RetryLater, Rejected) as error:
             if self._uninstalled(repository_id, error):
                 self._handled([row.id for row in rows], "left: the App was uninstalled")
@@ -74,25 +75,31 @@ class Triage:
                 inbox.put_off(tx, rows, f"fault: {error!r}", self.clock())
             raise
 
-    def _batch(self, events: Batch, repository_id: int, number: int) -> None:
-        standing = self._standing(events, repository_id)
+    def _batch(
+        self, events: Batch, standing: Standing | None, repository_id: int, number: int
+    ) -> None:
+        found = self._completed(standing, events, repository_id)
         ids = [row.id for row, _ in events]
-        if isinstance(standing, str):
-            self._handled(ids, standing)
+        if isinstance(found, str):
+            self._handled(ids, found)
             return
+        standing = found
         if standing.gone or standing.suspended:
             self._handled(ids, f"left: {standing.gone or 'suspended'}")
             return
         now = max(row.received_at for row, _ in events) if standing.recorded else self.clock()
-        kept = self._see(events, repository_id)
-        row = self._case(standing, number)
+        kept, row = self._see(events, standing, number)
+        if row is None and not standing.recorded:
+            row = self._look(standing, number)
         if row is None:
             self._handled(ids, "left: the pull request is not known")
             return
         roles = Roles(self.database, self.reader, standing, now)
         evidence = gather(events, row, kept, standing.policy.label, roles)
+        if evidence.requests and not standing.recorded:
+            row = self._as_it_is(standing, row)
         with self.database.begin() as tx:
-            self._note(tx, events, row)
+            self._note(tx, events, row, kept)
             people.add_hands(tx, row.case.id, evidence.hands)
         if not evidence.material:
             self._handled(ids, _why_nothing(events))
@@ -109,13 +116,13 @@ class Triage:
         where = standing.repository.installation_id
         return ended_unheard(self.database, self.app, where, error, self.clock())
 
-    def _standing(self, events: Batch, repository_id: int) -> Standing | str:
+    def _completed(
+        self, standing: Standing | None, events: Batch, repository_id: int
+    ) -> Standing | str:
         """The repository's standing, asked for where a delivery comes before its installation.
 
         An outcome where there is none.
         """
-        with self.database.begin() as tx:
-            standing = installations.standing(tx, repository_id)
         first = next((e for _, e in events if e.installation_id and e.repository), None)
         if standing is None and first is not None:
             if not learn(self.database, self.app, first, self.clock()):
@@ -130,29 +137,48 @@ class Triage:
                 standing = installations.standing(tx, repository_id)
         return standing or "left: unknown repository"
 
-    def _see(self, events: Batch, repository_id: int) -> set[int]:
-        """Keeps each newer state of the pull request; answers which rows brought one."""
+    def _see(
+        self, events: Batch, standing: Standing, number: int
+    ) -> tuple[set[int], cases.Row | None]:
+        """Keeps each newer state of the pull request; answers which rows brought one, and the case.
+
+        GitHub delivers in any order and its times have whole seconds, so that of two states of one
+        second only GitHub knows the later.
+        """
         kept: set[int] = set()
+        doubt = False
         with self.database.begin() as tx:
             for row, event in events:
                 if isinstance(event, PullRequestEvent):
                     rank = 0 if event.action == "opened" else 1
-                    if cases.see(tx, repository_id, event.pull_request, rank):
+                    doubt |= cases.doubtful(tx, standing.repository.id, event.pull_request, rank)
+                    if cases.see(tx, standing.repository.id, event.pull_request, rank):
                         kept.add(row.id)
-        return kept
+            case = cases.get(tx, standing.repository.id, number)
+        if doubt and not standing.recorded:
+            return kept, self._look(standing, number)
+        return kept, case
 
-    def _case(self, standing: Standing, number: int) -> cases.Row | None:
-        """The case; a comment may come before we ever saw its pull request."""
-        with self.database.begin() as tx:
-            row = cases.get(tx, standing.repository.id, number)
-        if row is not None or standing.recorded:
-            return row
+    def _look(self, standing: Standing, number: int) -> cases.Row | None:
+        """The case with the pull request as it is now; a comment may come before we ever saw it."""
         pull = self.reader.pull(standing.repository, number)
         with self.database.begin() as tx:
-            cases.see(tx, standing.repository.id, pull, 0)
+            cases.see(tx, standing.repository.id, pull, 1)
+        with self.database.begin() as tx:
             return cases.get(tx, standing.repository.id, number)
 
-    def _note(self, tx: Tx, events: Batch, row: cases.Row) -> None:
+    def _as_it_is(self, standing: Standing, row: cases.Row) -> cases.Row:
+        """The case with the pull request as whoever asks for something sees it.
+
+        The delivery of our own close may come after the command that answers it. While a close is
+        under way, the command waits, since it would find the pull request open.
+        """
+        with self.database.begin() as tx:
+            if outbox.closing(tx, row.case.id):
+                raise RetryLater("our own close is under way; the command is read after it")
+        return self._look(standing, row.case.number) or row
+
+    def _note(self, tx: Tx, events: Batch, row: cases.Row, kept: set[int]) -> None:
         """Keeps what later decisions read: who wrote when, and what our own App did."""
         case_id, author = row.case.id, row.pull.user
         for stimulus, event in events:
@@ -161,12 +187,19 @@ class Triage:
                 if user is not None and not user.is_app:
                     by_author = author is not None and author.id == user.id
                     cases.wrote(tx, case_id, by_author=by_author, at=stimulus.received_at)
-            elif isinstance(event, PullRequestEvent) and event.action == "reopened":
-                cases.closed_by_us(tx, case_id, None)
-            elif isinstance(event, PullRequestEvent) and event.action == "closed":
-                sender = event.sender
-                if sender and sender.is_app and sender.login == self.app_login():
-                    cases.closed_by_us(tx, case_id, event.pull_request.updated_at)
+            elif isinstance(event, PullRequestEvent) and stimulus.id in kept:
+                self._note_turn(tx, event, row)
+
+    def _note_turn(self, tx: Tx, event: PullRequestEvent, row: cases.Row) -> None:
+        """Keeps whether it was our App: of the newest closing or reopening only."""
+        pull, sender = event.pull_request, event.sender
+        if pull.state != row.pull.state:
+            return
+        by_us = sender is not None and sender.is_app and sender.login == self.app_login()
+        if event.action == "reopened":
+            cases.open_again(tx, row.case.id, pull.updated_at if by_us else None)
+        elif event.action == "closed" and by_us:
+            cases.closed_by_us(tx, row.case.id, pull.updated_at)
 
     def _decide(
         self, standing: Standing, number: int, evidence: Evidence, roles: Roles

@@ -20,6 +20,7 @@ from sqlalchemy.pool import NullPool
 
 from app.adapters.embedded import EmbeddedServers
 
+_STARTED = 1.5  # seconds
 ROOT = Path(__file__).resolve().parents[2]
 # What is killed, by what stands in its command line; "a … process" is one of a worker's pool.
 VICTIMS = (
@@ -95,24 +96,19 @@ class Product:
             return None
 
     def kill(self, victim: str) -> bool:
-        """SIGKILL; False where the victim is not there just now."""
-        try:
-            return self._kill(victim)
-        except psutil.NoSuchProcess:  # it died under our hands; a zombie counts as well
-            return False
-
-    def _kill(self, victim: str) -> bool:
+        """SIGKILL; False where the victim is not there just now, or only just starts."""
         pooled = victim.startswith("a ")
         mark = _MARKS[victim.removeprefix("a ").replace("process", "worker")]
-        for found in self._children():
-            if mark not in " ".join(found.cmdline()):
-                continue
-            if not pooled:
-                found.send_signal(signal.SIGKILL)
-                return True
-            for process in found.children():
-                process.send_signal(signal.SIGKILL)
-                return True
+        try:
+            for found in self._children():
+                young = time.time() - found.create_time() < _STARTED
+                if mark in " ".join(found.cmdline()) and not young:
+                    killed = found.children()[:1] if pooled else [found]
+                    for process in killed:
+                        process.send_signal(signal.SIGKILL)
+                    return bool(killed)
+        except psutil.Error:
+            pass  # it ended by itself, or is just being replaced
         return False
 
     def _children(self) -> list[psutil.Process]:

@@ -66,6 +66,7 @@ class Gate:
     sweep: Sweep
     redeliver: Redeliver
     reconcile: Reconcile
+    reader: GitHubReader
     engine: "Engine"
     taken: int = 0
     ids: list[int] = field(default_factory=list)
@@ -204,6 +205,7 @@ def gate(github: GitHub, engine: "Engine", database_url: str) -> Iterator[Gate]:
         sweep=Sweep(database=database, doorbell=bell, clock=clock),
         redeliver=Redeliver(database=database, app=api, target=lambda: str(app.id), clock=clock),
         reconcile=Reconcile(database=database, reader=reader, app=api, doorbell=bell, clock=clock),
+        reader=reader,
         engine=engine,
     )
     yield made

@@ -54,8 +54,13 @@ class _Comment(Narrow):
     performed_via_github_app: _App | None = None
 
 
+class _Named(Narrow):
+    name: str
+
+
 class _Turn(Narrow):
     event: str
+    label: _Named | None = None
     actor: Account | None = None
     performed_via_github_app: _App | None = None
 
@@ -116,7 +121,7 @@ class GitHubWriter:
             case SetLabel(present=True):
                 return self._add_label(write, effect.name)
             case SetLabel():
-                return _remove_label(write, effect.name)
+                return self._remove_label(write, effect.name)
             case StatusComment() if known.status_comment_id is not None:
                 return _edit(write, known.status_comment_id, effect.body)
             case StatusComment() | Notice():
@@ -128,17 +133,30 @@ class GitHubWriter:
             case Close():
                 return self._close(write)
             case Reopen():
-                return _set_state(write, "open")
+                return self._reopen(write)
             case _:
                 assert_never(effect)
 
     def _add_label(self, write: _Write, name: str) -> Receipt:
+        if write.again and self._labelled(write, name) == ("unlabeled", False):
+            raise Rejected("somebody took the label away since", status=409)
         here = (write.repository_id, name.casefold())
         if here not in self._labels:
             _make_label(write, name)
             self._labels.add(here)
         write.github.write("POST", f"{write.issue}/labels", {"labels": [name]})
         return Receipt()
+
+    def _remove_label(self, write: _Write, name: str) -> Receipt:
+        if write.again and self._labelled(write, name) == ("labeled", False):
+            raise Rejected("somebody put the label on since", status=409)
+        answer = write.github.write("DELETE", write.issue + path("labels", name), accept=(404,))
+        return Receipt(changed=answer.status != 404)
+
+    def _labelled(self, write: _Write, name: str) -> tuple[str, bool] | None:
+        """Whether the label was last put on or taken away, and whether that was ours."""
+        found = self._turns(write, {"labeled", "unlabeled"}, label=name)
+        return next(iter(found), None)
 
     def _comment(self, write: _Write, body: str) -> Receipt:
         if write.again:
@@ -165,7 +183,7 @@ class GitHubWriter:
 
     def _close(self, write: _Write) -> Receipt:
         """Close, but take nobody else's close for ours, and no person's reopening for unseen."""
-        turns = self._turns(write) if write.again else []
+        turns = list(self._turns(write, {"closed", "reopened"}, most=2)) if write.again else []
         match turns:
             case [("closed", True), *_]:
                 return Receipt(changed=False)
@@ -175,21 +193,34 @@ class GitHubWriter:
                 raise Rejected("we closed it, and somebody reopened it since", status=409)
         return _set_state(write, "closed")
 
-    def _turns(self, write: _Write) -> list[tuple[str, bool]]:
-        """The last two closings and reopenings, newest first, each with whether it was ours.
+    def _reopen(self, write: _Write) -> Receipt:
+        """Open what we closed, unless somebody closed it again after our first attempt."""
+        turns = list(self._turns(write, {"closed", "reopened"}, most=1)) if write.again else []
+        match turns:
+            case [("reopened", _)]:
+                return Receipt(changed=False)
+            case [("closed", False)]:
+                raise Rejected("somebody else closed the pull request since", status=409)
+        return _set_state(write, "open")
 
-        Empty where GitHub does not say; closing is then repeated, which changes nothing.
+    def _turns(
+        self, write: _Write, events: set[str], *, label: str | None = None, most: int = 1
+    ) -> Iterator[tuple[str, bool]]:
+        """The last events of these kinds, newest first, each with whether it was ours.
+
+        Nothing where GitHub does not say; the write is then repeated, which changes nothing unless
+        somebody was there in between.
         """
-        turns: list[tuple[str, bool]] = []
         for page in _newest_pages(write.github, f"{write.issue}/events", accept=(404,)):
             for item in reversed(items(page.payload)):
                 turn = narrow(_Turn, item)
-                if turn.event in {"closed", "reopened"}:
-                    ours = self._is_ours(turn.actor, turn.performed_via_github_app)
-                    turns.append((turn.event, ours))
-                if len(turns) == 2:
-                    return turns
-        return turns
+                named = turn.label.name.casefold() if turn.label else None
+                if turn.event not in events or (label and named != label.casefold()):
+                    continue
+                yield turn.event, self._is_ours(turn.actor, turn.performed_via_github_app)
+                most -= 1
+                if most == 0:
+                    return
 
     def _new_run(self, write: _Write, effect: SetCheckRun) -> Receipt:
         if write.again:
@@ -220,11 +251,6 @@ def _make_label(write: _Write, name: str) -> None:
     # 422 also says that somebody made it since. Where it means that the name is refused, adding
     # the label is refused as well and says so.
     write.github.write("POST", write.where + path("labels"), label, accept=(422,))
-
-
-def _remove_label(write: _Write, name: str) -> Receipt:
-    answer = write.github.write("DELETE", write.issue + path("labels", name), accept=(404,))
-    return Receipt(changed=answer.status != 404)
 
 
 def _edit(write: _Write, comment_id: int, body: str) -> Receipt:

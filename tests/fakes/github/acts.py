@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.fakes.github.admin import Admin
-from tests.fakes.github.model import Comment, Pull, Repository, Turn, User, node_id, sha_of
+from tests.fakes.github.model import Comment, Label, Pull, Repository, Turn, User, node_id, sha_of
 from tests.fakes.github.shapes import when
 from tests.fakes.github.world import locked
 
@@ -99,9 +99,12 @@ class Acts(Admin):
             return pull
         pull.state, pull.closed_at = state, self.now() if state == "closed" else None
         event = "closed" if state == "closed" else "reopened"
-        app = next((a for a in self.apps if a.bot is sender), None)
-        pull.turns.append(Turn(next(self.ids), event, sender, app, self.now()))
+        self._note_turn(pull, event, sender)
         return self._touch(event, repository, pull, sender)
+
+    def _note_turn(self, pull: Pull, event: str, sender: User, label: Label | None = None) -> None:
+        app = next((a for a in self.apps if a.bot is sender), None)
+        pull.turns.append(Turn(next(self.ids), event, sender, app, self.now(), label))
 
     @locked
     def merge_pull(self, number: int, *, by: str, repo: str | None = None) -> Pull:
@@ -130,6 +133,7 @@ class Acts(Admin):
         if label in pull.labels:
             return pull
         pull.labels.append(label)
+        self._note_turn(pull, "labeled", sender, label)
         shape = self.shapes.label(repository, label)
         return self._touch("labeled", repository, pull, sender, label=shape)
 
@@ -146,6 +150,7 @@ class Acts(Admin):
         if label not in pull.labels:
             raise KeyError(name)
         pull.labels.remove(label)
+        self._note_turn(pull, "unlabeled", sender, label)
         shape = self.shapes.label(repository, label)
         return self._touch("unlabeled", repository, pull, sender, label=shape)
 

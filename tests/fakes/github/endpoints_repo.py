@@ -188,7 +188,7 @@ def create_comment(call: Call) -> Answer:
 
 @route("GET", REPO + "/issues/{issue_number}/events")
 def list_events(call: Call) -> Answer:
-    """When a pull request was closed and reopened, and by whom; the oldest first."""
+    """When a pull request was closed, reopened and labelled, by whom; the oldest first."""
     repository = call.repository()
     items, links = call.page(call.pull(repository).turns)
     return Answer(200, [call.world.shapes.turn(repository, t) for t in items], links)

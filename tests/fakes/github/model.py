@@ -98,13 +98,14 @@ class CheckRun:
 
 @dataclass(frozen=True)
 class Turn:
-    """A pull request was closed or reopened (`event`)."""
+    """A pull request was closed, reopened, labeled or unlabeled (`event`)."""
 
     id: int
     event: str
     actor: User
     app: "App | None"
     at: datetime
+    label: Label | None = None
 
 
 @dataclass(eq=False)

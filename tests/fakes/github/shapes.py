@@ -151,7 +151,11 @@ class Shapes(BaseShapes):
         }
 
     def turn(self, repository: Repository, turn: Turn) -> Json:
-        """`issue-event` of a pull request that was closed or reopened."""
+        """`issue-event` of a pull request that was closed, reopened or labelled."""
+        label = turn.label
+        more: Json = {"state_reason": None}
+        if label is not None:
+            more = {"label": {"name": label.name, "color": label.color}}
         return {
             "id": turn.id,
             "node_id": node_id("CE", turn.id),
@@ -161,7 +165,7 @@ class Shapes(BaseShapes):
             "commit_id": None,
             "commit_url": None,
             "created_at": when(turn.at),
-            "state_reason": None,
+            **more,
             "performed_via_github_app": turn.app and self.app(turn.app),
         }
 
