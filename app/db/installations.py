@@ -83,6 +83,12 @@ def suspend(tx: Tx, installation_id: int, at: datetime | None) -> None:
     )
 
 
+def suspended(tx: Tx, installation_id: int) -> bool:
+    """Whether it is suspended as far as we know."""
+    row = select(installations.c.suspended_at).where(installations.c.id == installation_id)
+    return tx.execute(row).scalar_one_or_none() is not None
+
+
 def put_repositories(
     tx: Tx, installation_id: int, found: Iterable[RepositoryName], now: datetime
 ) -> None:
@@ -267,12 +273,14 @@ def repositories_of(tx: Tx, installation_id: int) -> list[RepositoryRef]:
 
 
 def reconcile_due(tx: Tx, before: datetime, limit: int = 50) -> list[int]:
-    """Installations that were last reconciled before a time, the longest ago first."""
+    """Installations that were last reconciled before a time, the longest ago first.
+
+    Suspended ones too: that they act again may be what we were never told.
+    """
     rows = (
         select(installations.c.id)
         .where(
             installations.c.deleted_at.is_(None),
-            installations.c.suspended_at.is_(None),
             installations.c.recording.is_(None),
             func.coalesce(installations.c.reconciled_at, installations.c.installed_at) < before,
         )

@@ -45,9 +45,9 @@ def notes(parts: WebParts, viewer: Viewer, seen: Sight) -> tuple[Note, ...]:
         )
     with parts.base.database.begin() as tx:
         wrong = reports.policy_errors(tx, [p.id for p in seen.places])
-    for name, error in wrong:
+    for name, why in wrong:
         found.append(
-            Note(f"The configuration of {name} is wrong, so the last good one is in force: {error}")
+            Note(f"The configuration of {name} is wrong, so the last good one is in force: {why}")
         )
     if seen.unanswered:
         found.append(
