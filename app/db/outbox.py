@@ -13,13 +13,12 @@ from app.core.decision import Decision, Planned
 from app.core.effects import HEAD_MOVED, REQUIRES, Effect, EffectKind, EffectState, Notice, Receipt
 from app.core.facts import Fact, RepositoryRef
 from app.core.patience import backoff
+from app.db import ringing
 from app.db.engine import Tx
 from app.db.tables import outbox
 
 _EFFECT: TypeAdapter[Effect] = TypeAdapter(Effect)
 _OPEN = (EffectState.PENDING, EffectState.DOING)
-_UNHEARD = timedelta(seconds=5)
-_LOST = timedelta(seconds=60)
 MOST_ATTEMPTS = 30
 
 # GitHub's secondary limits are 80 content writes a minute and 500 an hour for an installation;
@@ -430,7 +429,7 @@ def wake_installation(tx: Tx, installation_id: int, now: datetime) -> None:
     )
 
 
-def to_ring(tx: Tx, now: datetime, again: timedelta = _LOST, limit: int = 500) -> list[int]:
+def to_ring(tx: Tx, now: datetime, again: timedelta) -> list[int]:
     """Effects that wait unheard, one for each pull request; they count as rung from now on.
 
     One that was rung for counts as unheard `again` later.
@@ -438,29 +437,10 @@ def to_ring(tx: Tx, now: datetime, again: timedelta = _LOST, limit: int = 500) -
     waits = and_(
         outbox.c.state == EffectState.PENDING,
         outbox.c.due_at <= now,
-        outbox.c.created_at < now - _UNHEARD,
+        outbox.c.created_at < now - ringing.UNHEARD,
     )
     abandoned = and_(outbox.c.state == EffectState.DOING, outbox.c.lease_until <= now)
-    unheard = (
-        select(outbox.c.id)
-        .where(
-            or_(waits, abandoned),
-            or_(outbox.c.rung_at.is_(None), outbox.c.rung_at < now - again),
-        )
-        .order_by(outbox.c.due_at)
-        .limit(limit)
-        .with_for_update(skip_locked=True)
-    )
-    rows = tx.execute(
-        update(outbox)
-        .where(outbox.c.id.in_(unheard.scalar_subquery()))
-        .values(rung_at=now)
-        .returning(outbox.c.id, outbox.c.repository_id, outbox.c.number)
-    ).all()
-    first: dict[tuple[int, int], int] = {}
-    for row in sorted(rows):
-        first.setdefault((row.repository_id, row.number), row.id)
-    return list(first.values())
+    return ringing.to_ring(tx, outbox, outbox.c.number, or_(waits, abandoned), now, again)
 
 
 def counts(tx: Tx) -> dict[str, int]:
