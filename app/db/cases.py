@@ -29,9 +29,12 @@ class Row(Fact):
 
 def get(tx: Tx, repository_id: int, number: int) -> Row | None:
     """The case of a pull request."""
+    last = (decisions.c.case_id == cases.c.id) & (decisions.c.version == cases.c.version)
     row = (
         tx.execute(
-            select(cases).where(cases.c.repository_id == repository_id, cases.c.number == number)
+            select(cases, decisions.c.decision["planned"].label("planned"))
+            .outerjoin(decisions, last)
+            .where(cases.c.repository_id == repository_id, cases.c.number == number)
         )
         .mappings()
         .one_or_none()
@@ -48,7 +51,7 @@ def _row(row: RowMapping) -> Row:
             version=row["version"],
             state=CaseState(row["state"]),
             fingerprint=row["fingerprint"],
-            planned=tuple(Planned.model_validate(p) for p in row["planned"]),
+            planned=tuple(Planned.model_validate(p) for p in row["planned"] or ()),
             notices=row["notices"],
             closed_by_us=row["closed_at"] is not None,
             reopened_by_us=row["reopened_at"] is not None,
@@ -128,7 +131,6 @@ def save(tx: Tx, case: Case, decision: Decision) -> None:
             version=decision.version,
             state=decision.state,
             fingerprint=decision.fingerprint,
-            planned=[p.model_dump(mode="json") for p in decision.planned],
             decided_at=decision.decided_at,
         )
     )

@@ -1,11 +1,13 @@
 """The one way to PostgreSQL: transactions, and the lock that gives a pull request to one worker."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 from psycopg.errors import LockNotAvailable
-from sqlalchemy import Connection, create_engine, text
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.exc import DBAPIError, DisconnectionError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from app.core.errors import RetryLater
@@ -16,6 +18,8 @@ Tx = Connection
 _STATEMENT_TIMEOUT = "30s"
 _LOCK_WAIT = "5s"
 _CONNECT_SECONDS = 5
+# A connection that rested so long is asked whether it still lives before it is used.
+_RESTED_SECONDS = 1.0
 
 
 @contextmanager
@@ -39,7 +43,6 @@ class Database:
             url,
             pool_size=pool_size,
             max_overflow=pool_size,
-            pool_pre_ping=True,
             pool_timeout=10,
             connect_args={
                 "connect_timeout": _CONNECT_SECONDS,
@@ -47,6 +50,7 @@ class Database:
                 "application_name": "pulsegate",
             },
         )
+        _ask_rested(self._engine)
 
     @contextmanager
     def begin(self) -> Iterator[Tx]:
@@ -68,13 +72,19 @@ class Database:
         """
         with _reached():
             connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+        clean = False
         try:
             with _reached():
                 mine = _lock(connection, f"pull:{repository_id}:{number}")
             yield mine
-        finally:
-            # Never back into the pool with a session setting or with the lock, which goes with it.
             with suppress(DBAPIError):
+                connection.execute(_UNLOCK, {"key": f"pull:{repository_id}:{number}"})
+                clean = mine
+        finally:
+            if not clean:
+                # Never back into the pool with the lock or with a session setting.
+                with suppress(DBAPIError):
+                    connection.invalidate()
                 connection.invalidate()
             connection.close()
 
@@ -88,12 +98,42 @@ class Database:
         self._engine.dispose()
 
 
+# The setting holds for the session: first for the lock's own wait, and gone with it.
+_LOCK = text(
+    "SELECT set_config('lock_timeout', :wait, false), pg_advisory_lock(hashtextextended(:key, 0))"
+)
+_UNLOCK = text(
+    "SELECT pg_advisory_unlock(hashtextextended(:key, 0)), set_config('lock_timeout', NULL, false)"
+)
+
+
 def _lock(connection: Connection, key: str) -> bool:
-    connection.execute(text(f"SET lock_timeout = '{_LOCK_WAIT}'"))
     try:
-        connection.execute(text("SELECT pg_advisory_lock(hashtextextended(:key, 0))"), {"key": key})
+        connection.execute(_LOCK, {"key": key, "wait": _LOCK_WAIT})
     except DBAPIError as error:
         if isinstance(error.orig, LockNotAvailable):
             return False
         raise
     return True
+
+
+def _ask_rested(engine: Engine) -> None:
+    """Replaces connections that died while they rested.
+
+    SQLAlchemy's own `pool_pre_ping` asks each time, which makes every fourth message to the
+    database such a question. One that died within the second fails in use: `RetryLater`.
+    """
+
+    @event.listens_for(engine, "checkin")
+    def rests(_connection: Any, record: Any) -> None:
+        record.info["rests_since"] = time.monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def asked(connection: Any, record: Any, _proxy: Any) -> None:
+        since = record.info.get("rests_since")
+        if since is None or time.monotonic() - since < _RESTED_SECONDS:
+            return
+        try:
+            engine.dialect.do_ping(connection)
+        except engine.dialect.loaded_dbapi.Error as error:
+            raise DisconnectionError("it died while it rested") from error

@@ -1,19 +1,19 @@
 """Every stimulus, once: webhook deliveries, reconciliation, our own requests to decide anew."""
 
-import zlib
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
 import pydantic_core
-from sqlalchemy import RowMapping, and_, func, or_, select, text, update
+from sqlalchemy import LargeBinary, RowMapping, delete, func, literal, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.events import Address
 from app.core.facts import Fact
 from app.core.patience import backoff
 from app.db.engine import Tx
-from app.db.tables import inbox
+from app.db.packing import pack, unpack
+from app.db.tables import inbox, payloads
 
 Source = Literal["github", "replay", "reconcile", "again"]
 
@@ -23,6 +23,11 @@ _LOST = timedelta(seconds=60)
 # After so many failures over days a row waits for a person (`pulsegate` never gives up on its own
 # before GitHub itself has forgotten the delivery).
 MOST_ATTEMPTS = 60
+
+
+_WITH_PAYLOAD = select(inbox, payloads.c.body).outerjoin(
+    payloads, payloads.c.inbox_id == inbox.c.id
+)
 
 
 class Stimulus(Fact):
@@ -60,14 +65,16 @@ def add(  # noqa: PLR0913 - the columns of one row
             installation_id=address.installation_id,
             repository_id=address.repository_id,
             pull_number=address.pull_number,
-            payload=zlib.compress(body, 1),
             received_at=now,
             due_at=now,
         )
         .on_conflict_do_nothing(index_elements=["source", "key"])
         .returning(inbox.c.id)
+        .cte("made")
     )
-    return tx.execute(row).scalar_one_or_none()
+    packed = literal(pack(body), LargeBinary)
+    both = insert(payloads).from_select(["inbox_id", "body"], select(row.c.id, packed))
+    return tx.execute(both.returning(payloads.c.inbox_id)).scalar_one_or_none()
 
 
 def again(tx: Tx, *, key: str, address: Address, reason: str, now: datetime) -> int | None:
@@ -97,8 +104,7 @@ def pending_of_pull(
 ) -> list[Stimulus]:
     """All that waits and is due for one pull request, oldest first."""
     rows = (
-        select(inbox)
-        .where(
+        _WITH_PAYLOAD.where(
             inbox.c.repository_id == repository_id,
             inbox.c.pull_number == number,
             inbox.c.handled_at.is_(None),
@@ -112,17 +118,15 @@ def pending_of_pull(
 
 def pending(tx: Tx, inbox_id: int, now: datetime) -> Stimulus | None:
     """One row, if it still waits and is due. Locked until the transaction ends."""
-    rows = (
-        select(inbox)
-        .where(inbox.c.id == inbox_id, inbox.c.handled_at.is_(None), inbox.c.due_at <= now)
-        .with_for_update(skip_locked=True)
-    )
+    rows = _WITH_PAYLOAD.where(
+        inbox.c.id == inbox_id, inbox.c.handled_at.is_(None), inbox.c.due_at <= now
+    ).with_for_update(skip_locked=True, of=inbox)
     row = tx.execute(rows).mappings().one_or_none()
     return _stimulus(row) if row else None
 
 
 def _stimulus(row: RowMapping) -> Stimulus:
-    payload = pydantic_core.from_json(zlib.decompress(row["payload"])) if row["payload"] else None
+    payload = pydantic_core.from_json(unpack(row["body"])) if row["body"] else None
     names = set(Stimulus.model_fields) - {"payload"}
     return Stimulus(payload=payload, **{name: row[name] for name in names})
 
@@ -188,14 +192,16 @@ def to_ring(tx: Tx, now: datetime, again: timedelta = _LOST, limit: int = 500) -
 
 
 def forget_payloads(tx: Tx, before: datetime, limit: int = 5000) -> int:
-    """Drops the payloads of rows handled before a time; answers how many."""
+    """Deletes payloads of rows handled before a time, among the oldest ones; answers how many."""
+    # By id, which is the order in which they came: nothing younger is looked at.
+    oldest = select(payloads.c.inbox_id).order_by(payloads.c.inbox_id).limit(limit).subquery()
     old = (
         select(inbox.c.id)
-        .where(and_(inbox.c.payload.is_not(None), inbox.c.handled_at < before))
-        .limit(limit)
+        .join(oldest, oldest.c.inbox_id == inbox.c.id)
+        .where(inbox.c.handled_at < before)
     )
     return tx.execute(
-        update(inbox).where(inbox.c.id.in_(old.scalar_subquery())).values(payload=None)
+        delete(payloads).where(payloads.c.inbox_id.in_(old.scalar_subquery()))
     ).rowcount
 
 

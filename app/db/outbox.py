@@ -60,20 +60,20 @@ def add_all(  # noqa: PLR0913 - the columns of the rows
     """Stores the effects of a decision, in order; answers the ids of those to carry out."""
     renewed = _renew(tx, case_id, decision, now)
     dropped = [kind for kind in decision.dropped_kinds if kind not in renewed]
-    drop_kinds(tx, case_id, dropped, f"decision {decision.version} took its place", now)
-    ids: list[int] = []
-    for planned in decision.effects:
-        kind: EffectKind = planned.effect.kind
-        if kind in renewed:
-            continue
-        before = REQUIRES.get(kind)
-        requires = (
-            renewed.get(before) or _key(case_id, decision.version, before) if before else None
-        )
-        made = _add(tx, case_id, number, repository, decision, planned, requires, now)
-        if made is not None and not planned.observe:
-            ids.append(made)
-    return ids
+    if dropped:
+        reason = f"decision {decision.version} took its place"
+        _drop_kinds(tx, case_id, (repository.id, number), dropped, reason, now)
+    # One statement: PostgreSQL numbers the rows in the order of the list.
+    rows = [
+        _row(case_id, number, repository, decision, planned, renewed, now)
+        for planned in decision.effects
+        if planned.effect.kind not in renewed
+    ]
+    if not rows:
+        return []
+    made = insert(outbox).on_conflict_do_nothing(index_elements=["key"])
+    stored = tx.execute(made.returning(outbox.c.id, outbox.c.state), rows)
+    return sorted(row.id for row in stored if row.state == EffectState.PENDING)
 
 
 def _renew(tx: Tx, case_id: int, decision: Decision, now: datetime) -> dict[EffectKind, str]:
@@ -115,32 +115,32 @@ def _renew(tx: Tx, case_id: int, decision: Decision, now: datetime) -> dict[Effe
     return found
 
 
-def _add(  # noqa: PLR0913
-    tx: Tx,
+def _row(  # noqa: PLR0913
     case_id: int,
     number: int,
     repository: RepositoryRef,
     decision: Decision,
     planned: Planned,
-    requires: str | None,
+    renewed: dict[EffectKind, str],
     now: datetime,
-) -> int | None:
+) -> dict[str, Any]:
     kind: EffectKind = planned.effect.kind
-    return _insert(
-        tx,
-        key=_key(case_id, decision.version, kind),
-        case_id=case_id,
-        installation_id=repository.installation_id,
-        repository_id=repository.id,
-        number=number,
-        kind=kind,
-        effect=planned.effect.model_dump(mode="json"),
-        decided_sha=decision.head_sha,
-        requires=requires,
-        state=EffectState.OBSERVED if planned.observe else EffectState.PENDING,
-        due_at=now,
-        created_at=now,
-    )
+    before = REQUIRES.get(kind)
+    requires = renewed.get(before) or _key(case_id, decision.version, before) if before else None
+    return {
+        "key": _key(case_id, decision.version, kind),
+        "case_id": case_id,
+        "installation_id": repository.installation_id,
+        "repository_id": repository.id,
+        "number": number,
+        "kind": kind,
+        "effect": planned.effect.model_dump(mode="json"),
+        "decided_sha": decision.head_sha,
+        "requires": requires,
+        "state": EffectState.OBSERVED if planned.observe else EffectState.PENDING,
+        "due_at": now,
+        "created_at": now,
+    }
 
 
 def _key(case_id: int, version: int, kind: EffectKind) -> str:
@@ -171,8 +171,13 @@ def _insert(tx: Tx, **values: Any) -> int | None:
     return tx.execute(row.returning(outbox.c.id)).scalar_one_or_none()
 
 
-def drop_kinds(
-    tx: Tx, case_id: int, kinds: Sequence[EffectKind], reason: str, now: datetime
+def _drop_kinds(  # noqa: PLR0913
+    tx: Tx,
+    case_id: int,
+    pull: tuple[int, int],
+    kinds: Sequence[EffectKind],
+    reason: str,
+    now: datetime,
 ) -> None:
     """Drops what waits of these kinds for a case: a newer decision wants something else.
 
@@ -182,6 +187,9 @@ def drop_kinds(
     tx.execute(
         update(outbox)
         .where(
+            # By the index on the pull request; there is none on the case.
+            outbox.c.repository_id == pull[0],
+            outbox.c.number == pull[1],
             outbox.c.case_id == case_id,
             outbox.c.kind.in_(kinds),
             outbox.c.state.in_(_OPEN),
@@ -258,7 +266,13 @@ def _next_due(repository_id: int, number: int, now: datetime) -> Any:
     )
     blocked = (
         select(before.c.id)
-        .where(or_(before.c.key == outbox.c.requires, forerunner), before.c.state.in_(_OPEN))
+        .where(
+            # Both are of the same pull request, and that is what there is an index on.
+            before.c.repository_id == outbox.c.repository_id,
+            before.c.number == outbox.c.number,
+            or_(before.c.key == outbox.c.requires, forerunner),
+            before.c.state.in_(_OPEN),
+        )
         .exists()
     )
     return (

@@ -95,8 +95,6 @@ inbox = Table(
     Column("installation_id", BigInteger),
     Column("repository_id", BigInteger),
     Column("pull_number", BigInteger),
-    # The payload as it came, deflated; NULL once retention took it.
-    Column("payload", LargeBinary),
     _time("received_at", nullable=False),
     Column("attempts", SmallInteger, nullable=False, server_default=text("0")),
     _time("due_at", nullable=False),
@@ -112,11 +110,15 @@ inbox = Table(
         "pull_number",
         postgresql_where=text("handled_at IS NULL"),
     ),
-    Index(
-        "inbox_payload_idx",
-        "handled_at",
-        postgresql_where=text("payload IS NOT NULL AND handled_at IS NOT NULL"),
-    ),
+)
+
+payloads = Table(
+    "payloads",
+    metadata,
+    # The payload of a delivery, packed (`app.db.packing`), until retention takes the row: in a
+    # table of its own, since then its room goes back to the disk.
+    Column("inbox_id", BigInteger, ForeignKey("inbox.id"), primary_key=True, autoincrement=False),
+    Column("body", LargeBinary, nullable=False),
 )
 
 cases = Table(
@@ -139,7 +141,6 @@ cases = Table(
     Column("version", Integer, nullable=False, server_default=text("0")),
     Column("state", Text, nullable=False, server_default=text("'new'")),
     Column("fingerprint", Text, nullable=False, server_default=text("''")),
-    Column("planned", JSONB, nullable=False, server_default=text("'[]'")),
     _time("decided_at"),
     # What we wrote there, by GitHub's ids.
     Column("status_comment_id", BigInteger),

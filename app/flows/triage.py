@@ -56,10 +56,11 @@ class Triage:
         now = self.clock()
         with self.database.begin() as tx:
             rows = inbox.pending_of_pull(tx, repository_id, number, now)
+            standing = installations.standing(tx, repository_id)
         if not rows:
             return
         try:
-            self._batch([(row, event_of(row)) for row in rows], repository_id, number)
+            self._batch([(row, event_of(row)) for row in rows], standing, repository_id, number)
         except (RetryLater, Rejected) as error:
             if self._uninstalled(repository_id, error):
                 self._handled([row.id for row in rows], "left: the App was uninstalled")
@@ -74,18 +75,22 @@ class Triage:
                 inbox.put_off(tx, rows, f"fault: {error!r}", self.clock())
             raise
 
-    def _batch(self, events: Batch, repository_id: int, number: int) -> None:
-        standing = self._standing(events, repository_id)
+    def _batch(
+        self, events: Batch, standing: Standing | None, repository_id: int, number: int
+    ) -> None:
+        found = self._completed(standing, events, repository_id)
         ids = [row.id for row, _ in events]
-        if isinstance(standing, str):
-            self._handled(ids, standing)
+        if isinstance(found, str):
+            self._handled(ids, found)
             return
+        standing = found
         if standing.gone or standing.suspended:
             self._handled(ids, f"left: {standing.gone or 'suspended'}")
             return
         now = max(row.received_at for row, _ in events) if standing.recorded else self.clock()
-        kept = self._see(events, standing, number)
-        row = self._case(standing, number)
+        kept, row = self._see(events, standing, number)
+        if row is None and not standing.recorded:
+            row = self._look(standing, number)
         if row is None:
             self._handled(ids, "left: the pull request is not known")
             return
@@ -111,13 +116,13 @@ class Triage:
         where = standing.repository.installation_id
         return ended_unheard(self.database, self.app, where, error, self.clock())
 
-    def _standing(self, events: Batch, repository_id: int) -> Standing | str:
+    def _completed(
+        self, standing: Standing | None, events: Batch, repository_id: int
+    ) -> Standing | str:
         """The repository's standing, asked for where a delivery comes before its installation.
 
         An outcome where there is none.
         """
-        with self.database.begin() as tx:
-            standing = installations.standing(tx, repository_id)
         first = next((e for _, e in events if e.installation_id and e.repository), None)
         if standing is None and first is not None:
             if not learn(self.database, self.app, first, self.clock()):
@@ -132,8 +137,10 @@ class Triage:
                 standing = installations.standing(tx, repository_id)
         return standing or "left: unknown repository"
 
-    def _see(self, events: Batch, standing: Standing, number: int) -> set[int]:
-        """Keeps each newer state of the pull request; answers which rows brought one.
+    def _see(
+        self, events: Batch, standing: Standing, number: int
+    ) -> tuple[set[int], cases.Row | None]:
+        """Keeps each newer state of the pull request; answers which rows brought one, and the case.
 
         GitHub delivers in any order and its times have whole seconds, so that of two states of one
         second only GitHub knows the later.
@@ -147,23 +154,16 @@ class Triage:
                     doubt |= cases.doubtful(tx, standing.repository.id, event.pull_request, rank)
                     if cases.see(tx, standing.repository.id, event.pull_request, rank):
                         kept.add(row.id)
+            case = cases.get(tx, standing.repository.id, number)
         if doubt and not standing.recorded:
-            self._look(standing, number)
-        return kept
+            return kept, self._look(standing, number)
+        return kept, case
 
-    def _look(self, standing: Standing, number: int) -> None:
-        """Keeps the pull request as it is now."""
+    def _look(self, standing: Standing, number: int) -> cases.Row | None:
+        """The case with the pull request as it is now; a comment may come before we ever saw it."""
         pull = self.reader.pull(standing.repository, number)
         with self.database.begin() as tx:
             cases.see(tx, standing.repository.id, pull, 1)
-
-    def _case(self, standing: Standing, number: int) -> cases.Row | None:
-        """The case; a comment may come before we ever saw its pull request."""
-        with self.database.begin() as tx:
-            row = cases.get(tx, standing.repository.id, number)
-        if row is not None or standing.recorded:
-            return row
-        self._look(standing, number)
         with self.database.begin() as tx:
             return cases.get(tx, standing.repository.id, number)
 
@@ -176,9 +176,7 @@ class Triage:
         with self.database.begin() as tx:
             if outbox.closing(tx, row.case.id):
                 raise RetryLater("our own close is under way; the command is read after it")
-        self._look(standing, row.case.number)
-        with self.database.begin() as tx:
-            return cases.get(tx, standing.repository.id, row.case.number) or row
+        return self._look(standing, row.case.number) or row
 
     def _note(self, tx: Tx, events: Batch, row: cases.Row, kept: set[int]) -> None:
         """Keeps what later decisions read: who wrote when, and what our own App did."""
