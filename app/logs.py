@@ -15,11 +15,6 @@ from typing import Any, TextIO
 import structlog
 
 HIDDEN = "[hidden]"
-# Libraries that have a line for everything they do; only their complaints are worth reading.
-_CHATTY = (
-    *("httpx", "httpcore", "hishel", "kombu", "amqp", "alembic"),
-    *("celery.worker.strategy", "celery.app.trace", "celery.beat"),
-)
 _NAMES = re.compile(r"secret|token|passw|authorization|cookie|key|signature", re.IGNORECASE)
 _TEXTS = (
     # GitHub's tokens (installation tokens are long and may hold dots), and JSON web tokens

@@ -28,7 +28,7 @@ _MAIL = re.compile(r"[^@\s<>]+@[^@\s<>]+\.?[^@\s<>]*")
 
 
 def default_state_dir() -> Path:
-    """Where the embedded servers keep their data: see DESIGN.md for why root has its own place."""
+    """Where the embedded servers keep their data: see docs/design.md for why root has its own place."""
     return Path("/var/lib/pulsegate") if os.geteuid() == 0 else Path(".pulsegate")
 
 

@@ -62,8 +62,10 @@ def redis_url(servers: EmbeddedServers) -> Iterator[str]:
 
 
 @pytest.fixture
-def broker_url(servers: EmbeddedServers, redis_url: str) -> str:
-    return servers.broker_url
+def broker_url(redis_url: str) -> str:
+    from app.adapters.queue import broker_url
+
+    return broker_url(redis_url)
 
 
 @pytest.fixture(scope="session")

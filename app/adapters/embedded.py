@@ -98,13 +98,8 @@ class EmbeddedServers:
 
     @property
     def redis_url(self) -> str:
-        """For redis-py; `broker_url` turns it into what Celery wants."""
+        """For redis-py; `queue.broker_url` turns it into what Celery wants."""
         return f"unix://{quote(str(self._valkey_socket))}?db=0"
-
-    @property
-    def broker_url(self) -> str:
-        """For Celery."""
-        return broker_url(self.redis_url)
 
     @property
     def pids(self) -> dict[str, int]:
@@ -299,15 +294,6 @@ def ensure(
         yield servers
     finally:
         servers.stop()
-
-
-def broker_url(redis_url: str) -> str:
-    """A Redis address as Celery wants it: only that of a Unix socket is written differently."""
-    scheme, _, rest = redis_url.partition("://")
-    if scheme != "unix":
-        return redis_url
-    path, _, query = rest.partition("?")
-    return f"redis+socket://{path}" + (f"?{query.replace('db=', 'virtual_host=')}" if query else "")
 
 
 def _log_file(path: Path) -> BinaryIO:

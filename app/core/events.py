@@ -1,8 +1,8 @@
 """What GitHub tells us, narrowed to the fields that decide something.
 
 GitHub sends more than these types know and sends nulls where its documentation promises values.
-`parse` therefore never raises: what it cannot read becomes an `Unread` event, which is stored,
-counted and left alone.
+`parse` therefore never raises: what it cannot read becomes an `Unread` event, which is stored
+and left alone.
 """
 
 from collections.abc import Mapping
@@ -187,7 +187,7 @@ def address(name: str, payload: object) -> Address:
 
 
 def _first_pull(payload: object) -> int | None:
-    """The pull request of a check run. GitHub leaves the list empty for forks: see `cases.of`."""
+    """The pull request of a check run. GitHub leaves the list empty for forks: see `cases.of_check_run`."""
     pulls = _part(payload, "check_run", "pull_requests")
     return _id(pulls[0], "number") if isinstance(pulls, list) and pulls else None
 

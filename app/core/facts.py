@@ -58,7 +58,7 @@ class Hand(Fact):
 
 
 class Request(Fact):
-    """Somebody asked the gate for something: a comment command or a button of the check run.
+    """Somebody asked the gate for something by a command in a comment.
 
     `by_author` is by numeric id; `role` is the live permission of who asked.
     """

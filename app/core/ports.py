@@ -75,9 +75,6 @@ class AppApi(Protocol):
     def installation(self, installation_id: int) -> Installation:
         """One installation; `Rejected` with status 404 once it was deleted."""
 
-    def installations(self) -> Iterator[Installation]:
-        """All installations of the App."""
-
     def repositories(self, installation_id: int) -> Iterator[RepositoryName]:
         """All repositories that an installation may reach."""
 

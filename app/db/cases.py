@@ -151,7 +151,7 @@ def save(tx: Tx, case: Case, decision: Decision) -> None:
 def opened_near(
     tx: Tx, repository_id: int, author_id: int, at: datetime, within: timedelta
 ) -> tuple[Opened, ...]:
-    """The author's pull requests here that were opened near a time, by number and time."""
+    """The author's pull requests here that were opened near a time, the nearest first."""
     rows = (
         select(cases.c.number, cases.c.opened_at)
         .where(
@@ -159,7 +159,10 @@ def opened_near(
             cases.c.author_id == author_id,
             cases.c.opened_at.between(at - within, at + within),
         )
-        .order_by(cases.c.opened_at, cases.c.number)
+        # Not by time alone: of a flood beyond the limit, the one asked about would be left out.
+        .order_by(
+            func.greatest(cases.c.opened_at - at, at - cases.c.opened_at), cases.c.number.desc()
+        )
         .limit(_MOST)
     )
     return tuple(Opened(number=n, at=opened) for n, opened in tx.execute(rows))

@@ -23,14 +23,11 @@ class Standing(Fact):
     """
 
     repository: RepositoryRef
-    private: bool
-    default_branch: str
     installed_at: datetime
     suspended: bool
     gone: str | None
     policy: Policy
     policy_sha: str
-    policy_error: str | None
     policy_read: bool
     roles: dict[int, Role] | None
 
@@ -84,6 +81,12 @@ def suspend(tx: Tx, installation_id: int, at: datetime | None) -> None:
     tx.execute(
         update(installations).where(installations.c.id == installation_id).values(suspended_at=at)
     )
+
+
+def suspended(tx: Tx, installation_id: int) -> bool:
+    """Whether it is suspended as far as we know."""
+    row = select(installations.c.suspended_at).where(installations.c.id == installation_id)
+    return tx.execute(row).scalar_one_or_none() is not None
 
 
 def put_repositories(
@@ -204,14 +207,11 @@ def standing(tx: Tx, repository_id: int) -> Standing | None:
             owner=row["owner"],
             name=row["name"],
         ),
-        private=row["private"],
-        default_branch=row["default_branch"],
         installed_at=row["installed_at"],
         suspended=row["suspended_at"] is not None,
         gone=gone,
         policy=Policy.model_validate(row["policy"]) if row["policy"] else Policy(),
         policy_sha=row["policy_sha"] or "default",
-        policy_error=row["policy_error"],
         policy_read=row["policy_read_at"] is not None,
         roles=roles,
     )
@@ -250,8 +250,8 @@ def policy_failed(tx: Tx, repository_id: int, error: str, now: datetime) -> None
     )
 
 
-def live(tx: Tx) -> list[RepositoryRef]:
-    """Every repository that the gate may act on now, recordings left out."""
+def repositories_of(tx: Tx, installation_id: int) -> list[RepositoryRef]:
+    """The repositories of one installation that it may act on now; none of a recording."""
     rows = tx.execute(
         select(
             repositories.c.id,
@@ -261,6 +261,7 @@ def live(tx: Tx) -> list[RepositoryRef]:
         )
         .join(installations, installations.c.id == repositories.c.installation_id)
         .where(
+            repositories.c.installation_id == installation_id,
             repositories.c.removed_at.is_(None),
             installations.c.deleted_at.is_(None),
             installations.c.suspended_at.is_(None),
@@ -271,26 +272,15 @@ def live(tx: Tx) -> list[RepositoryRef]:
     return [RepositoryRef(**row) for row in rows.mappings()]
 
 
-def live_ids(tx: Tx) -> list[int]:
-    """Installations that we believe to be there, recordings left out."""
-    rows = select(installations.c.id).where(
-        installations.c.deleted_at.is_(None), installations.c.recording.is_(None)
-    )
-    return list(tx.execute(rows).scalars())
-
-
-def repositories_of(tx: Tx, installation_id: int) -> list[RepositoryRef]:
-    """The repositories of one installation that it may act on now."""
-    return [r for r in live(tx) if r.installation_id == installation_id]
-
-
 def reconcile_due(tx: Tx, before: datetime, limit: int = 50) -> list[int]:
-    """Installations that were last reconciled before a time, the longest ago first."""
+    """Installations that were last reconciled before a time, the longest ago first.
+
+    Suspended ones too: that they act again may be what we were never told.
+    """
     rows = (
         select(installations.c.id)
         .where(
             installations.c.deleted_at.is_(None),
-            installations.c.suspended_at.is_(None),
             installations.c.recording.is_(None),
             func.coalesce(installations.c.reconciled_at, installations.c.installed_at) < before,
         )

@@ -148,6 +148,21 @@ def place_named(tx: Tx, owner: str, name: str) -> Place | None:
     return Place(**row) if row else None
 
 
+def policy_errors(tx: Tx, ids: Sequence[int], limit: int = 3) -> list[tuple[str, str]]:
+    """Of these repositories, those whose configuration is wrong: `owner/name` and the error."""
+    rows = tx.execute(
+        text(
+            """
+            SELECT owner || '/' || name, policy_error FROM repositories
+            WHERE id = ANY(:ids) AND policy_error IS NOT NULL
+            ORDER BY policy_read_at DESC LIMIT :limit
+            """
+        ),
+        {"ids": list(ids), "limit": limit},
+    )
+    return [(name, error) for name, error in rows]
+
+
 def anything_installed(tx: Tx) -> bool:
     """Whether the App is on any account, recordings left out."""
     row = tx.execute(

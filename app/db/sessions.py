@@ -12,7 +12,7 @@ from app.db.tables import sessions
 
 IDLE = timedelta(hours=12)
 ABSOLUTE = timedelta(days=7)
-# Kept so long after their end, for the account page.
+# Kept so long after their end, for whoever looks into a sign-in.
 _KEPT = timedelta(days=1)
 # A visit is written down at most this often.
 _TOUCH = timedelta(minutes=1)

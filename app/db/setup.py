@@ -17,8 +17,6 @@ class Setup(Fact):
 
     nonce: str
     sealed: bytes | None
-    app_id: int | None
-    slug: str | None
     html_url: str | None
 
     @property
@@ -33,8 +31,6 @@ def get(tx: Tx) -> Setup | None:
         select(
             app_setup.c.nonce,
             app_setup.c.credentials.label("sealed"),
-            app_setup.c.app_id,
-            app_setup.c.slug,
             app_setup.c.html_url,
         ).where(app_setup.c.id == _ONLY)
     ).one_or_none()

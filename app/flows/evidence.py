@@ -115,7 +115,9 @@ def _by_hand(event: PullRequestEvent, label: str, roles: Roles, evidence: Eviden
     sender, author = event.sender, event.pull_request.user
     if act is None or sender is None or sender.is_app:
         return
-    if act in {"labeled", "unlabeled"} and (event.label is None or event.label.name != label):
+    # GitHub knows a label in whatever case it was made, and finds it in any.
+    named = event.label.name.casefold() if event.label else None
+    if act in {"labeled", "unlabeled"} and named != label.casefold():
         return
     if act == "closed" and event.pull_request.is_merged:
         return

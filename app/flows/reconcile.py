@@ -51,9 +51,13 @@ class Reconcile:
             end(self.database, self.app, installation_id, now)
             return False
         with self.database.begin() as tx:
+            back = installations.suspended(tx, installation_id) and live.suspended_at is None
             installations.put_installation(tx, live, now)
-        if live.suspended_at is not None:
-            return False
+            if back:
+                outbox.wake_installation(tx, installation_id, now)
+            if live.suspended_at is not None:
+                installations.reconciled(tx, installation_id, now)
+                return False
         listed = list(self.app.repositories(installation_id))
         with self.database.begin() as tx:
             installations.put_repositories(tx, installation_id, listed, now)

@@ -2,9 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from app.core.errors import Rejected
 from app.core.patience import backoff
 from app.core.ports import AppApi, Delivery
 from app.db import bookmarks, inbox
@@ -46,7 +48,9 @@ class Redeliver:
         missed = self._missed(attempts, target)
         due = [d for d in missed if now >= d.delivered_at + _wait(len(attempts[d.guid]))]
         for delivery in due[:_MOST_AT_ONCE]:
-            self.app.redeliver(delivery.id)
+            # One that GitHub refuses (it forgot it, say) must not hold up those behind it.
+            with suppress(Rejected):
+                self.app.redeliver(delivery.id)
         # What is missing stays in sight until it is here or GitHub has forgotten it.
         with self.database.begin() as tx:
             bookmarks.put(tx, _NAME, min([now, *(d.delivered_at for d in missed)]))

@@ -43,6 +43,12 @@ def notes(parts: WebParts, viewer: Viewer, seen: Sight) -> tuple[Note, ...]:
         found.append(
             Note("Sign in to see the decisions about your repositories.", "/login", "Sign in")
         )
+    with parts.base.database.begin() as tx:
+        wrong = reports.policy_errors(tx, [p.id for p in seen.places])
+    for name, why in wrong:
+        found.append(
+            Note(f"The configuration of {name} is wrong, so the last good one is in force: {why}")
+        )
     if seen.unanswered:
         found.append(
             Note(
@@ -73,13 +79,13 @@ def empty(parts: WebParts, viewer: Viewer, seen: Sight, *, filtered: bool) -> tu
         return "GitHub did not answer.", "Without its word on your permissions nothing is shown."
     with parts.base.database.begin() as tx:
         installed = reports.anything_installed(tx)
-        page = parts.base.app_page()
     if viewer.session is None:
         return (
             "No recorded day yet.",
             "It is being replayed right now, or Pulsegate runs without it: reload in some seconds.",
         )
     if not installed:
+        page = parts.base.app_page()
         where = f": {page}/installations/new" if page else " in GitHub's settings"
         return "The GitHub App is installed nowhere.", f"Install it on a repository{where}"
     return (

@@ -16,7 +16,7 @@ _HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Page:
-    """What every page has. `login` is who is signed in; None for nobody."""
+    """What every page has."""
 
     title: str
 
@@ -43,7 +43,6 @@ def _environment() -> Environment:
     made.filters["clock"] = lambda at: at.astimezone(UTC).strftime("%H:%M")
     made.filters["moment"] = lambda at: at.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
     made.filters["iso"] = datetime.isoformat
-    made.filters["percent"] = lambda share: f"{share:.0%}"
     made.filters["number"] = lambda n: f"{n:,}"
     made.globals["stylesheet"] = f"/static/style.css?{_digest('style.css')}"
     return made

@@ -46,7 +46,7 @@ class Permission:
 
 @dataclass(frozen=True)
 class SetupPage(Page):
-    """`setup.html`. `target` is None where GitHub could not reach us; `url_example` then helps."""
+    """`setup.html`. `target` is None where GitHub could not reach us or the form is wrong."""
 
     token: str
     public_url: str

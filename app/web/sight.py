@@ -50,9 +50,11 @@ def sight(parts: WebParts, viewer: Viewer) -> Sight:
 
 def place(parts: WebParts, viewer: Viewer, owner: str, name: str) -> Place:
     """One repository by its name. 404 alike where there is none and where it is not for them."""
+    hidden = HTTPException(404, "There is no such page")
+    if "\0" in owner + name:  # PostgreSQL takes it for no text at all
+        raise hidden
     with parts.base.database.begin() as tx:
         found = reports.place_named(tx, owner, name)
-    hidden = HTTPException(404, "There is no such page")
     if found is None:
         raise hidden
     if found.recorded:

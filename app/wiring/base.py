@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Lock
-from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -21,8 +20,6 @@ from app.db import setup
 from app.db.engine import Database
 from app.settings import Settings
 
-Source = Literal["environment", "setup"]
-Credential = Literal["app_id", "private_key", "webhook_secret", "client_id", "client_secret"]
 _SETUP_TOKEN = "setup-token"  # noqa: S105 - a purpose, no token
 # So long an App stored by another process may stay unknown to this one.
 _CACHE_SECONDS = 5.0
@@ -106,13 +103,6 @@ class Base:
             return given
         found = self._app()
         return (found.webhook_secret,) if found and found.webhook_secret else ()
-
-    def source_of(self, name: Credential) -> Source | None:
-        """Where one of the credentials comes from; None where it is not set at all."""
-        if getattr(self.settings, f"github_{name}"):
-            return "environment"
-        found = self._app()
-        return "setup" if found and getattr(found, name) else None
 
     def _app(self) -> _App | None:
         """The App, each part from the environment where that says something.
@@ -220,7 +210,9 @@ class Base:
         return found is not None and found.done
 
     def app_page(self) -> str | None:
-        """The page at GitHub of the App that `/setup` made."""
+        """The page at GitHub of the App that `/setup` made, while that one is in force."""
+        if self.settings.github_app_id is not None:
+            return None
         with self.database.begin() as tx:
             found = setup.get(tx)
         return found.html_url if found else None

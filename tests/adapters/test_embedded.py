@@ -18,7 +18,8 @@ from redis import Redis
 from sqlalchemy import create_engine, text
 
 from app.adapters import state_folder as state_folder_module
-from app.adapters.embedded import EmbeddedServers, broker_url, ensure
+from app.adapters.embedded import EmbeddedServers, ensure
+from app.adapters.queue import broker_url
 from app.core.errors import UserError
 
 
@@ -63,23 +64,11 @@ def test_all_three_addresses_work(servers):
         assert client.config_get("port") == {"port": "0"} or client.config_get("port") == {
             b"port": b"0"
         }
-    with Connection(servers.broker_url) as connection:
+    with Connection(broker_url(servers.redis_url)) as connection:
         queue = connection.SimpleQueue("doorbell")
         queue.put({"id": 7})
         assert queue.get(timeout=5).payload == {"id": 7}
         queue.close()
-
-
-@pytest.mark.parametrize(
-    ("given", "wanted"),
-    [
-        ("unix:///run/valkey.sock?db=3", "redis+socket:///run/valkey.sock?virtual_host=3"),
-        ("unix:///run/valkey.sock", "redis+socket:///run/valkey.sock"),
-        ("redis://cache:6379/1", "redis://cache:6379/1"),
-    ],
-)
-def test_broker_url_rewrites_only_unix_sockets(given, wanted):
-    assert broker_url(given) == wanted
 
 
 def test_second_start_finds_the_data_again(own):

@@ -381,6 +381,62 @@ def test_a_failed_delivery_is_asked_for_again(gate: Any) -> None:
     assert gate.redeliver.run() == 0
 
 
+def test_a_delivery_that_github_refuses_to_repeat_does_not_hold_up_the_others(gate: Any) -> None:
+    numbers = [gate.world.open_pull(by="stranger").number for _ in range(3)]
+    for lost in gate.world.hooks.deliveries:
+        lost.status, lost.status_code = "failed to connect to host", 0
+    gate.taken = len(gate.world.hooks.deliveries)
+    gate.github.fault("status", method="POST", path="/attempts$", status=404, times=1)
+    gate.redeliver.run()
+    gate.settle()
+    assert sorted(gate.state(n) for n in numbers) == ["clear", "clear", "unknown"]
+
+
+def test_an_installation_that_acts_again_unheard_is_found(gate: Any) -> None:
+    gate.policy(CLOSE)
+    numbers = _flood(gate)
+    gate.only_decide()
+    gate.world.suspend(gate.world.installation, by="olivia")
+    gate.settle()
+    gate.clock.pass_(hours=25)
+    assert gate.sweep.reconcile() == 1
+    gate.settle()
+    assert gate.sweep.reconcile() == 0
+    assert gate.writes() == []
+    gate.world.unsuspend(gate.world.installation, by="olivia")
+    gate.taken = len(gate.world.hooks.deliveries)
+    gate.clock.pass_(hours=25)
+    assert gate.sweep.reconcile() == 1
+    gate.sweep.ring()
+    gate.settle()
+    assert _closed(gate, numbers) == [True] * 3
+
+
+def test_a_hand_on_the_label_counts_in_whatever_case_the_label_was_made(gate: Any) -> None:
+    gate.policy("version: 1\nmode: label\nlabel: Needs-Verification\n")
+    number = gate.world.open_pull(by="stranger").number
+    gate.settle()
+    gate.world.label(number, "needs-verification", by="tom")
+    gate.settle()
+    assert [r["act"] for r in gate.sql("SELECT act FROM hands")] == ["labeled"]
+
+
+def test_a_flood_beyond_what_is_read_still_holds_the_one_asked_about(gate: Any) -> None:
+    gate.policy(CLOSE.replace("minutes: 10", "minutes: 1440"))
+    first = gate.world.open_pull(by="stranger").number
+    gate.settle()
+    gate.sql(
+        "INSERT INTO cases (repository_id, number, author_id, snapshot, opened_at, updated_at,"
+        " pull_state) SELECT repository_id, 10000 + n, author_id, snapshot, opened_at"
+        " - interval '1 hour' + n * interval '1 second', updated_at, 'closed' FROM cases,"
+        " generate_series(1, 2100) n WHERE number = :n RETURNING id",
+        n=first,
+    )
+    last = gate.world.open_pull(by="stranger").number
+    gate.settle()
+    assert gate.state(last) == "closed"
+
+
 def test_reconciliation_finds_what_was_never_delivered(gate: Any) -> None:
     gate.world.open_pull(by="stranger")
     gate.settle()

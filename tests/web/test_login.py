@@ -8,10 +8,11 @@ import pytest
 from sqlalchemy import Engine, text
 
 from app.core.facts import Role
-from app.db import sessions
+from app.core.policy import Policy
+from app.db import installations, sessions
 from app.web.viewer import hashed
 from tests.fakes.github import GitHub
-from tests.web.deciding import Decided
+from tests.web.deciding import NOON, Decided
 from tests.web.serving import Server
 
 SAME = {"sec-fetch-site": "same-origin"}
@@ -59,6 +60,25 @@ def test_somebody_without_sees_nothing_of_it(server: Server, github: GitHub, wid
         hidden, missing = browser.get("/pull/acme/widgets/7"), browser.get("/pull/acme/nothing/7")
         assert hidden.status_code == missing.status_code == 404
         assert hidden.text == missing.text
+
+
+def test_a_wrong_configuration_is_said_to_maintainers_only(
+    server: Server, github: GitHub, widgets, decided: Decided
+):
+    with decided.database.begin() as tx:
+        installations.policy_failed(tx, widgets.id, "mode: must be <one> of off, …", NOON)
+    said = "The configuration of acme/widgets is wrong"
+    with sign_in(server, github, "tom") as browser:
+        for address in ("/", "/?repository=acme/widgets"):
+            page = browser.get(address).text
+            assert said in page
+            assert "must be &lt;one&gt; of" in page
+    with sign_in(server, github, "stranger") as browser:
+        assert said not in browser.get("/").text
+    with decided.database.begin() as tx:
+        installations.put_policy(tx, widgets.id, Policy(), "abc", NOON)
+    with sign_in(server, github, "tom") as browser:
+        assert said not in browser.get("/").text
 
 
 def test_permission_is_asked_for_each_repository(

@@ -195,6 +195,13 @@ def test_error_pages_say_what_to_do_and_nothing_of_the_inside(server: Server, en
     assert server.http.get("/").status_code == 200
 
 
+@pytest.mark.parametrize(
+    "address", ["/?repository=a%00/b", "/?repository=a/b%00", "/pull/a%00/b/1", "/pull/a/%00/1"]
+)
+def test_a_name_that_no_database_can_store_is_no_repository(server: Server, address: str):
+    assert server.http.get(address).status_code == 404
+
+
 def test_database_down_is_a_page_that_says_so(serve):
     server = serve(database_url="postgresql://127.0.0.1:1/none")
     answer = server.http.get("/")

@@ -58,7 +58,6 @@ def test_the_whole_way(server: Server, github: GitHub, engine: Engine):
     credentials = server.parts.base.app_credentials()
     assert credentials.app_id == made.id
     assert credentials.private_key == made.private_key_pem
-    assert server.parts.base.source_of("private_key") == "setup"
     # Deliveries of the new App are taken from now on, and somebody can sign in.
     assert server.deliver(b"{}", secret=made.webhook_secret).status_code == 202
     assert server.http.get("/login").status_code == 303
@@ -112,7 +111,7 @@ def test_an_app_of_the_environment_closes_it(gate, github: GitHub):
     assert setup_link(server.parts.base) is None
     assert server.http.get("/setup").status_code == 410
     assert server.http.get("/setup/callback?code=x&state=y").status_code == 410
-    assert server.parts.base.source_of("app_id") == "environment"
+    assert server.parts.base.app_credentials().app_id == github.world.app.id
 
 
 @pytest.mark.parametrize("how", ["no cookie", "no state", "another purpose", "another browser"])
@@ -211,14 +210,15 @@ def test_the_environment_wins_over_what_was_stored(server: Server, github: GitHu
     made = github.world.apps[-1]
     rotated = Base(settings(github_webhook_secret="new,old"))
     assert rotated.webhook_secrets() == ("new", "old")
-    assert rotated.source_of("webhook_secret") == "environment"
     assert rotated.app_credentials().app_id == made.id
+    assert made.slug in rotated.app_page()
     rotated.close()
     other = Base(settings(github_app_id=99, github_private_key=made.private_key_pem,
                           github_webhook_secret=""))  # fmt: skip
     assert other.app_credentials().app_id == 99
+    assert other.app_page() is None  # the page of another App
     assert other.webhook_secrets() == ()
-    assert other.source_of("client_id") is None
+    assert other.app_credentials().client_id == ""
     other.close()
 
 

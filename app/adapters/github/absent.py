@@ -48,10 +48,6 @@ class NoGitHub:
         """See the port."""
         _nobody()
 
-    def installations(self) -> Iterator[Installation]:
-        """See the port."""
-        _nobody()
-
     def repositories(self, installation_id: int) -> Iterator[RepositoryName]:  # noqa: ARG002 - the port's
         """See the port."""
         _nobody()

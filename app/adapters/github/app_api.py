@@ -53,12 +53,6 @@ class GitHubAppApi:
         where = path("app", "installations", installation_id)
         return narrow(Installation, self._github.app().read(where).payload)
 
-    def installations(self) -> Iterator[Installation]:
-        """All installations of the App."""
-        for page in self._github.app().pages("/app/installations"):
-            for item in items(page.payload):
-                yield narrow(Installation, item)
-
     def repositories(self, installation_id: int) -> Iterator[RepositoryName]:
         """All repositories that an installation may reach."""
         github = self._github.installation(installation_id)

@@ -313,7 +313,7 @@ def test_a_permission_that_was_not_granted(
 def test_the_app(stand_in: StandIn, app_api: GitHubAppApi) -> None:
     world = stand_in.world
     assert app_api.identity() == (world.app.id, world.app.slug)
-    assert [i.id for i in app_api.installations()] == [world.installation.id]
+    assert app_api.installation(world.installation.id).id == world.installation.id
     found = [r.full_name for r in app_api.repositories(world.installation.id)]
     assert found == ["acme/widgets"]
 
