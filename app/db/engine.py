@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
 
 from psycopg.errors import LockNotAvailable
@@ -61,31 +61,36 @@ class Database:
         with _reached(), self._engine.begin() as connection:
             yield connection
 
+    def pull_lock(self, repository_id: int, number: int) -> AbstractContextManager[bool]:
+        """Holds one pull request for this worker; see `lock`."""
+        return self.lock(f"pull:{repository_id}:{number}")
+
     @contextmanager
-    def pull_lock(self, repository_id: int, number: int) -> Iterator[bool]:
-        """Holds one pull request for this worker; False where another keeps it for too long.
+    def lock(self, key: str) -> Iterator[bool]:
+        """Holds a name for this worker; False where another keeps it for too long (5 s).
 
         A session lock outside any transaction, since network calls happen under it. It goes with
         its connection: a killed worker frees it at once, but so does a PostgreSQL that restarts.
         What is decided or recorded under it must therefore stand a second worker: see
         `cases.save` and `outbox.done`. Raises `RetryLater` where the database is out of reach.
+
+        Each lock that a thread holds takes one connection of the pool.
         """
         with _reached():
             connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
         clean = False
         try:
             with _reached():
-                mine = _lock(connection, f"pull:{repository_id}:{number}")
+                mine = _lock(connection, key)
             yield mine
             with suppress(DBAPIError):
-                connection.execute(_UNLOCK, {"key": f"pull:{repository_id}:{number}"})
+                connection.execute(_UNLOCK, {"key": key})
                 clean = mine
         finally:
             if not clean:
                 # Never back into the pool with the lock or with a session setting.
                 with suppress(DBAPIError):
                     connection.invalidate()
-                connection.invalidate()
             connection.close()
 
     def ping(self) -> None:

@@ -61,14 +61,22 @@ class Roles:
         if self.standing.roles is not None:
             return self.standing.roles.get(account.id)
         repository = self.standing.repository
-        with self.database.begin() as tx:
-            kept = people.role(tx, repository.id, account.id, self.now)
+        kept = self._kept(account)
         if kept is not None:
             return kept
-        found = self.reader.role(repository, account)
-        with self.database.begin() as tx:
-            people.keep_role(tx, repository.id, account.id, found, self.now)
+        # The workers of a burst ask once together; one that waits in vain asks by itself.
+        with self.database.lock(f"role:{repository.id}:{account.id}"):
+            kept = self._kept(account)
+            if kept is not None:
+                return kept
+            found = self.reader.role(repository, account)
+            with self.database.begin() as tx:
+                people.keep_role(tx, repository.id, account.id, found, self.now)
         return found
+
+    def _kept(self, account: Account) -> Role | None:
+        with self.database.begin() as tx:
+            return people.role(tx, self.standing.repository.id, account.id, self.now)
 
     def is_team(self, account: Account) -> bool:
         """Whether the account has triage rights or more; apps are nobody's hand."""

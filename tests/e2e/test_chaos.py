@@ -212,7 +212,11 @@ def _judge(run: Run) -> None:
     assert len({d["guid"] for d in state["deliveries"]}) >= DELIVERIES
     assert run.world.acts >= DELIVERIES
     assert [f for f in state["faults"] if f["kind"] == "drop_after" and not f["hits"]] == []
-    rows = run.product.rows("SELECT kind, state, reason FROM outbox WHERE state = 'failed'")
+    # A second attempt may find that a person was there in between, and then leaves it to them.
+    rows = run.product.rows(
+        "SELECT kind, state, reason FROM outbox WHERE state = 'failed'"
+        " AND reason NOT LIKE 'somebody%' AND reason NOT LIKE 'we closed it, and somebody%'"
+    )
     assert rows == []
     rows = run.product.rows(
         "SELECT event, outcome, last_error FROM inbox WHERE attempts > 50"

@@ -160,7 +160,7 @@ def github() -> Iterator[GitHub]:
 
 @pytest.fixture
 def gate(github: GitHub, engine: "Engine", database_url: str) -> Iterator[Gate]:
-    database = Database(database_url, pool_size=4)
+    database = Database(database_url, pool_size=8)
     app = github.world.app
     credentials = AppCredentials(
         app_id=app.id,

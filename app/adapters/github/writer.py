@@ -138,7 +138,7 @@ class GitHubWriter:
                 assert_never(effect)
 
     def _add_label(self, write: _Write, name: str) -> Receipt:
-        if write.again and self._labelled(write, name) == ("unlabeled", False):
+        if write.again and self._labelled(write, name)[:1] == [("unlabeled", False)]:
             raise Rejected("somebody took the label away since", status=409)
         here = (write.repository_id, name.casefold())
         if here not in self._labels:
@@ -148,15 +148,16 @@ class GitHubWriter:
         return Receipt()
 
     def _remove_label(self, write: _Write, name: str) -> Receipt:
-        if write.again and self._labelled(write, name) == ("labeled", False):
-            raise Rejected("somebody put the label on since", status=409)
+        turns = self._labelled(write, name) if write.again else []
+        match turns:
+            case [("labeled", False), ("unlabeled", _)]:
+                raise Rejected("somebody put the label on since", status=409)
         answer = write.github.write("DELETE", write.issue + path("labels", name), accept=(404,))
         return Receipt(changed=answer.status != 404)
 
-    def _labelled(self, write: _Write, name: str) -> tuple[str, bool] | None:
-        """Whether the label was last put on or taken away, and whether that was ours."""
-        found = self._turns(write, {"labeled", "unlabeled"}, label=name)
-        return next(iter(found), None)
+    def _labelled(self, write: _Write, name: str) -> list[tuple[str, bool]]:
+        """How the label was put on and taken away the last two times, newest first."""
+        return self._turns(write, {"labeled", "unlabeled"}, label=name)
 
     def _comment(self, write: _Write, body: str) -> Receipt:
         if write.again:
@@ -183,7 +184,7 @@ class GitHubWriter:
 
     def _close(self, write: _Write) -> Receipt:
         """Close, but take nobody else's close for ours, and no person's reopening for unseen."""
-        turns = list(self._turns(write, {"closed", "reopened"}, most=2)) if write.again else []
+        turns = self._turns(write, {"closed", "reopened"}) if write.again else []
         match turns:
             case [("closed", True), *_]:
                 return Receipt(changed=False)
@@ -195,32 +196,34 @@ class GitHubWriter:
 
     def _reopen(self, write: _Write) -> Receipt:
         """Open what we closed, unless somebody closed it again after our first attempt."""
-        turns = list(self._turns(write, {"closed", "reopened"}, most=1)) if write.again else []
+        turns = self._turns(write, {"closed", "reopened"}) if write.again else []
         match turns:
-            case [("reopened", _)]:
+            case [("reopened", _), *_]:
                 return Receipt(changed=False)
-            case [("closed", False)]:
+            case [("closed", False), ("reopened", _)]:
                 raise Rejected("somebody else closed the pull request since", status=409)
         return _set_state(write, "open")
 
     def _turns(
-        self, write: _Write, events: set[str], *, label: str | None = None, most: int = 1
-    ) -> Iterator[tuple[str, bool]]:
-        """The last events of these kinds, newest first, each with whether it was ours.
+        self, write: _Write, events: set[str], *, label: str | None = None
+    ) -> list[tuple[str, bool]]:
+        """The last two events of these kinds, newest first, each with whether it was ours.
 
-        Nothing where GitHub does not say; the write is then repeated, which changes nothing unless
+        Empty where GitHub does not say; the write is then repeated, which changes nothing unless
         somebody was there in between.
         """
+        turns: list[tuple[str, bool]] = []
         for page in _newest_pages(write.github, f"{write.issue}/events", accept=(404,)):
             for item in reversed(items(page.payload)):
                 turn = narrow(_Turn, item)
                 named = turn.label.name.casefold() if turn.label else None
                 if turn.event not in events or (label and named != label.casefold()):
                     continue
-                yield turn.event, self._is_ours(turn.actor, turn.performed_via_github_app)
-                most -= 1
-                if most == 0:
-                    return
+                ours = self._is_ours(turn.actor, turn.performed_via_github_app)
+                turns.append((turn.event, ours))
+                if len(turns) == 2:
+                    return turns
+        return turns
 
     def _new_run(self, write: _Write, effect: SetCheckRun) -> Receipt:
         if write.again:
