@@ -5,21 +5,19 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 import pydantic_core
-from sqlalchemy import LargeBinary, RowMapping, delete, func, literal, or_, select, text, update
+from sqlalchemy import LargeBinary, RowMapping, and_, delete, func, literal, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.events import Address
 from app.core.facts import Fact
 from app.core.patience import backoff
+from app.db.bells import LOST, UNHEARD, ring_once
 from app.db.engine import Tx
 from app.db.packing import pack, unpack
 from app.db.tables import inbox, payloads
 
 Source = Literal["github", "replay", "reconcile", "again"]
 
-# A row this old was not rung for, or its bell was lost; one rung this long ago as well.
-_UNHEARD = timedelta(seconds=5)
-_LOST = timedelta(seconds=60)
 # After so many failures over days a row waits for a person (`pulsegate` never gives up on its own
 # before GitHub itself has forgotten the delivery).
 MOST_ATTEMPTS = 60
@@ -161,34 +159,17 @@ def put_off(
         )
 
 
-def to_ring(tx: Tx, now: datetime, again: timedelta = _LOST, limit: int = 500) -> list[int]:
+def to_ring(tx: Tx, now: datetime, again: timedelta = LOST, limit: int = 500) -> list[int]:
     """Rows that wait unheard, one for each pull request; they count as rung from now on.
 
     One that was rung for counts as unheard `again` later.
     """
-    unheard = (
-        select(inbox.c.id)
-        .where(
-            inbox.c.handled_at.is_(None),
-            inbox.c.due_at <= now,
-            inbox.c.received_at < now - _UNHEARD,
-            or_(inbox.c.rung_at.is_(None), inbox.c.rung_at < now - again),
-        )
-        .order_by(inbox.c.due_at)
-        .limit(limit)
-        .with_for_update(skip_locked=True)
+    waits = and_(
+        inbox.c.handled_at.is_(None),
+        inbox.c.due_at <= now,
+        inbox.c.received_at < now - UNHEARD,
     )
-    rows = tx.execute(
-        update(inbox)
-        .where(inbox.c.id.in_(unheard.scalar_subquery()))
-        .values(rung_at=now)
-        .returning(inbox.c.id, inbox.c.repository_id, inbox.c.pull_number)
-    ).all()
-    first: dict[object, int] = {}
-    for row in sorted(rows):
-        pull = (row.repository_id, row.pull_number) if row.pull_number is not None else row.id
-        first.setdefault(pull, row.id)
-    return list(first.values())
+    return ring_once(tx, inbox, waits, inbox.c.pull_number, now, again=again, limit=limit)
 
 
 def forget_payloads(tx: Tx, before: datetime, limit: int = 5000) -> int:
