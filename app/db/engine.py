@@ -72,7 +72,7 @@ class Database:
         A session lock outside any transaction, since network calls happen under it. It goes with
         its connection: a killed worker frees it at once, but so does a PostgreSQL that restarts.
         What is decided or recorded under it must therefore stand a second worker: see
-        `cases.save` and `outbox.done`. Raises `RetryLater` where the database is out of reach.
+        `cases.save` and `claims.done`. Raises `RetryLater` where the database is out of reach.
 
         Each lock that a thread holds takes one connection of the pool.
         """

@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core.events import Address
 from app.core.facts import Fact
 from app.core.patience import backoff
-from app.db import ringing
+from app.db.bells import LOST, UNHEARD, ring_once
 from app.db.engine import Tx
 from app.db.packing import pack, unpack
 from app.db.tables import inbox, payloads
@@ -159,7 +159,7 @@ def put_off(
         )
 
 
-def to_ring(tx: Tx, now: datetime, again: timedelta) -> list[int]:
+def to_ring(tx: Tx, now: datetime, again: timedelta = LOST, limit: int = 500) -> list[int]:
     """Rows that wait unheard, one for each pull request; they count as rung from now on.
 
     One that was rung for counts as unheard `again` later.
@@ -167,9 +167,9 @@ def to_ring(tx: Tx, now: datetime, again: timedelta) -> list[int]:
     waits = and_(
         inbox.c.handled_at.is_(None),
         inbox.c.due_at <= now,
-        inbox.c.received_at < now - ringing.UNHEARD,
+        inbox.c.received_at < now - UNHEARD,
     )
-    return ringing.to_ring(tx, inbox, inbox.c.pull_number, waits, now, again)
+    return ring_once(tx, inbox, waits, inbox.c.pull_number, now, again=again, limit=limit)
 
 
 def forget_payloads(tx: Tx, before: datetime, limit: int = 5000) -> int:

@@ -8,10 +8,10 @@ from app.core.effects import HEAD_MOVED, Close, Known, Receipt, Reopen, no_longe
 from app.core.errors import Rejected, RetryLater
 from app.core.github import PullRequest
 from app.core.ports import Reader, Writer
-from app.db import cases, installations, outbox
+from app.db import cases, claims, installations, outbox
+from app.db.claims import Claim
 from app.db.engine import Database
 from app.db.installations import Standing
-from app.db.outbox import Claim
 
 # A worker stops after so many effects of one pull request, to stay under its time limit.
 _BATCH = 20
@@ -42,7 +42,7 @@ class Perform:
         live: PullRequest | None = None
         for _ in range(_BATCH):
             with self.database.begin() as tx:
-                claim = outbox.claim_next(tx, repository_id, number, self.clock(), self.lease)
+                claim = claims.claim_next(tx, repository_id, number, self.clock(), self.lease)
                 standing = installations.standing(tx, repository_id)
             if not isinstance(claim, Claim) or standing is None:
                 return
@@ -56,15 +56,15 @@ class Perform:
                     live = None  # it is not as it was read
             except RetryLater as error:
                 with self.database.begin() as tx:
-                    outbox.put_off(tx, claim, error.reason, self.clock(), error.after)
+                    claims.put_off(tx, claim, error.reason, self.clock(), error.after)
                 # What follows may rest on it, and whoever is slow or limits us is left in peace.
                 return
             except Rejected as error:
                 with self.database.begin() as tx:
-                    outbox.fail(tx, claim, error.reason, self.clock())
+                    claims.fail(tx, claim, error.reason, self.clock())
             except Exception as error:
                 with self.database.begin() as tx:
-                    outbox.put_off(tx, claim, f"fault: {error!r}", self.clock(), None)
+                    claims.put_off(tx, claim, f"fault: {error!r}", self.clock(), None)
                 raise
 
     def _allowed(self, claim: Claim, standing: Standing) -> bool:
@@ -72,10 +72,10 @@ class Perform:
         now = self.clock()
         with self.database.begin() as tx:
             if standing.gone or standing.recorded:
-                outbox.drop(tx, claim, standing.gone or "a recording is never written to", now)
+                claims.drop(tx, claim, standing.gone or "a recording is never written to", now)
                 return False
             if standing.suspended:
-                outbox.hand_back(tx, claim, now + _SUSPENDED, "the installation is suspended")
+                claims.hand_back(tx, claim, now + _SUSPENDED, "the installation is suspended")
                 return False
         return True
 
@@ -89,7 +89,7 @@ class Perform:
             raise RetryLater(why_not)
         if why_not:
             with self.database.begin() as tx:
-                outbox.drop(tx, claim, why_not, self.clock())
+                claims.drop(tx, claim, why_not, self.clock())
             return
         receipt = self.writer.carry_out(
             standing.repository,
@@ -110,7 +110,7 @@ class Perform:
     def _record(self, claim: Claim, receipt: Receipt) -> None:
         now = self.clock()
         with self.database.begin() as tx:
-            mine = outbox.done(tx, claim, receipt, now)
+            mine = claims.done(tx, claim, receipt, now)
             if mine and claim.case_id is not None:
                 cases.carried_out(tx, claim.case_id, claim.effect, receipt, now)
 

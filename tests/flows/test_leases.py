@@ -15,9 +15,9 @@ from app.core.decision import Decision
 from app.core.effects import Receipt
 from app.core.errors import RetryLater
 from app.core.facts import RepositoryRef
-from app.db import cases, inbox, outbox
+from app.db import cases, claims, inbox
+from app.db.claims import Claim
 from app.db.engine import Database
-from app.db.outbox import Claim
 
 CLOSE = "version: 1\nmode: close\nrules:\n  burst: {mode: close, prs: 3, minutes: 10}\n"
 LEASE = timedelta(seconds=30)
@@ -49,7 +49,7 @@ def _effect(gate: Any, number: int, kind: str) -> dict[str, Any]:
 def _claim(gate: Any, number: int) -> Claim:
     repository = gate.world.repository().id
     with gate.database.begin() as tx:
-        claim = outbox.claim_next(tx, repository, number, gate.clock(), LEASE)
+        claim = claims.claim_next(tx, repository, number, gate.clock(), LEASE)
     assert isinstance(claim, Claim)
     return claim
 
@@ -137,7 +137,7 @@ def test_a_worker_that_dies_between_the_write_and_its_record(gate: Any, kind: st
     if kind == "close":
         claim = _claim_kind(gate, number, "close_comment")
         with gate.database.begin() as tx:
-            outbox.done(tx, claim, _write(gate, number, claim), gate.clock())
+            claims.done(tx, claim, _write(gate, number, claim), gate.clock())
     claim = _claim_kind(gate, number, kind)
     _write(gate, number, claim)
     gate.perform.run(claim.id)  # the lease is not over: nobody else touches it
@@ -166,11 +166,11 @@ def test_a_worker_whose_lease_ended_records_nothing(gate: Any) -> None:
     before = gate.sql("SELECT * FROM cases WHERE number = :n", n=number)
     rows = gate.sql("SELECT * FROM outbox WHERE number = :n ORDER BY id", n=number)
     with gate.database.begin() as tx:
-        assert not outbox.done(tx, late, Receipt(id=1), gate.clock())
-        outbox.put_off(tx, late, "no answer came", gate.clock(), None)
-        outbox.drop(tx, late, "no longer wanted", gate.clock())
-        outbox.fail(tx, late, "refused", gate.clock())
-        outbox.hand_back(tx, late, gate.clock(), "suspended")
+        assert not claims.done(tx, late, Receipt(id=1), gate.clock())
+        claims.put_off(tx, late, "no answer came", gate.clock(), None)
+        claims.drop(tx, late, "no longer wanted", gate.clock())
+        claims.fail(tx, late, "refused", gate.clock())
+        claims.hand_back(tx, late, gate.clock(), "suspended")
     assert gate.sql("SELECT * FROM outbox WHERE number = :n ORDER BY id", n=number) == rows
     assert gate.sql("SELECT * FROM cases WHERE number = :n", n=number) == before
 
@@ -184,7 +184,7 @@ def test_what_was_carried_out_is_done_also_when_it_was_dropped_meanwhile(gate: A
     _triage(gate)
     assert _effect(gate, number, "close_comment")["state"] == "dropped"
     with gate.database.begin() as tx:
-        assert outbox.done(tx, claim, receipt, gate.clock())
+        assert claims.done(tx, claim, receipt, gate.clock())
     assert _effect(gate, number, "close_comment")["state"] == "done"
 
 
