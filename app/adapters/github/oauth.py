@@ -54,12 +54,12 @@ class SignIn:
     def begin(self) -> Begun:
         """Where to send the visitor."""
         verifier = generate_token(64)
-        with httpx.Client(timeout=self._timeout) as session:
-            url, state = self._client(session).create_authorization_url(
-                f"{self._web_url}/login/oauth/authorize",
-                state=generate_token(40),
-                code_verifier=verifier,
-            )
+        # No session: nothing is sent here, and one costs 20 ms that any stranger could ask for.
+        url, state = self._client(None).create_authorization_url(
+            f"{self._web_url}/login/oauth/authorize",
+            state=generate_token(40),
+            code_verifier=verifier,
+        )
         return Begun(url=url, state=state, verifier=verifier)
 
     def finish(self, *, code: str, state: str, begun_state: str, verifier: str) -> Account:
@@ -98,7 +98,7 @@ class SignIn:
             raise RetryLater(f"{UNREADABLE} (no token)")
         return str(token)
 
-    def _client(self, session: httpx.Client) -> OAuth2Client:
+    def _client(self, session: httpx.Client | None) -> OAuth2Client:
         """Authlib's client over httpx; its own httpx integration is deprecated for httpx2."""
         return OAuth2Client(
             session,
