@@ -30,7 +30,8 @@ def configuration() -> str:
         "## Of a repository",
         "",
         f"`{PATH}`, read from the default branch only, when it is pushed to. At most 100 kB, no YAML "
-        "aliases. Unknown keys are refused. While the file has an error, the last good one stays in force.",
+        "aliases. Unknown keys, and keys that stand twice, are refused. While the file has an error, the "
+        "last good one stays in force.",
         "",
         "| key | values | default | meaning |",
         "|---|---|---|---|",

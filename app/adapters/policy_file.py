@@ -1,17 +1,21 @@
 """`.github/pulsegate.yml` as text to a typed policy. Written by strangers: bounded and refused."""
 
+from typing import Any
+
 import yaml
 from pydantic import ValidationError
 
 from app.core.errors import UserError
-from app.core.policy import PATH, Policy
+from app.core.policy import LIMIT, PATH, Policy
 
-LIMIT = 100_000  # characters; a long configuration has a hundred lines
 _DEPTH = 20
 
 
 class _Refuse(yaml.SafeLoader):
-    """A loader without aliases, which a small file can use to fill the memory, and with a depth."""
+    """A loader without aliases, which a small file can use to fill the memory, and with a depth.
+
+    A key that stands twice is refused as well: YAML lets the last one win, and says nothing.
+    """
 
     depth = 0
 
@@ -26,9 +30,22 @@ class _Refuse(yaml.SafeLoader):
         finally:
             self.depth -= 1
 
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        made = super().compose_mapping_node(anchor)
+        seen: set[str] = set()
+        for key, _ in made.value:
+            if isinstance(key, yaml.ScalarNode):
+                if key.value in seen:
+                    raise _refused(f"the key {key.value} stands here twice", key.start_mark)
+                seen.add(key.value)
+        return made
+
     def _refused(self, why: str) -> yaml.YAMLError:
-        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
-        return yaml.composer.ComposerError(None, None, why, mark)
+        return _refused(why, self.peek_event().start_mark)  # type: ignore[no-untyped-call]
+
+
+def _refused(why: str, mark: yaml.Mark) -> yaml.YAMLError:
+    return yaml.composer.ComposerError(None, None, why, mark)
 
 
 def parse_policy(text: str) -> Policy:

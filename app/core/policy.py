@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from app.core.text import one_line
 
 PATH = ".github/pulsegate.yml"
+LIMIT = 100_000  # bytes, and so characters; a long configuration has a hundred lines
 # Accounts of GitHub Apps that only ever do what a maintainer installed them for, by numeric id.
 DEPENDENCY_APPS = (
     49699333,  # dependabot[bot]

@@ -12,10 +12,8 @@ from app.adapters.github.errors import UNREADABLE, narrow
 from app.core.errors import Rejected, RetryLater
 from app.core.facts import RepositoryRef, Role
 from app.core.github import Account, Id, Line, Narrow, PullRequest
-from app.core.policy import PATH
+from app.core.policy import LIMIT, PATH
 from app.core.ports import PolicyFile
-
-MAX_POLICY = 100_000
 
 
 class _Permissions(Narrow):
@@ -141,16 +139,16 @@ def _policy(payload: object) -> PolicyFile:
     file = narrow(_File, payload)
     if file.type != "file":
         raise _refused(f"is a {file.type[:20]}, not a file")
-    if file.size > MAX_POLICY:
-        raise _refused(f"is larger than {MAX_POLICY} bytes")
+    if file.size > LIMIT:
+        raise _refused(f"is larger than {LIMIT} bytes")
     if file.encoding != "base64":
         raise RetryLater(f"{UNREADABLE} (a file in another encoding)")
     try:
         raw = base64.b64decode("".join(file.content.split()), validate=True)
     except (binascii.Error, ValueError):
         raise RetryLater(f"{UNREADABLE} (broken base64)") from None
-    if len(raw) > MAX_POLICY:
-        raise _refused(f"is larger than {MAX_POLICY} bytes")
+    if len(raw) > LIMIT:
+        raise _refused(f"is larger than {LIMIT} bytes")
     try:
         return PolicyFile(sha=file.sha, text=raw.decode("utf-8-sig"))
     except UnicodeDecodeError:

@@ -1,0 +1,64 @@
+"""The configuration is a stranger's text: read in bounds, or refused with the place that is wrong."""
+
+from collections.abc import Callable
+
+import pytest
+
+from app.adapters.policy_file import parse_policy
+from app.core.policy import LIMIT, Mode, Policy
+
+
+@pytest.mark.parametrize("text", ["", "\n", "# nothing but words\n", "{}", "---\n", "null"])
+def test_an_empty_file_asks_for_the_defaults(text: str) -> None:
+    assert parse_policy(text) == Policy()
+
+
+def test_the_smallest_useful_file() -> None:
+    found = parse_policy(
+        "version: 1\nmode: close\nrules:\n  burst: {mode: close, prs: 5, minutes: 10}\n"
+    )
+    assert (found.mode, found.rules.burst.mode, found.rules.burst.prs) == (
+        Mode.CLOSE,
+        Mode.CLOSE,
+        5,
+    )
+
+
+def test_a_bare_off_is_a_mode() -> None:
+    assert parse_policy("rules: {unattended: {mode: off}}").rules.unattended.mode is Mode.OFF
+
+
+BOMB = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (BOMB, "aliases"),
+        ("x: " + "[" * 100 + "]" * 100, "nested too deeply"),
+        ("[" * 50_000, "nested too deeply"),
+        ("x" * (LIMIT + 1), "longer than"),
+        ("mode: [close", "line 1"),
+        ("mode: close\n\tlabel: x", "line 2"),
+        ("- close", "the file"),
+        ("close", "the file"),
+        ("mode: close\nmood: close", "mood"),
+        ("rules: {burst: {pr: 5}}", "rules.burst.pr"),
+        ("mode: shut", "mode"),
+        ("version: 2", "version"),
+        ("mode: observe\nlabel: x\nmode: close\n", "line 3, column 1: the key mode stands"),
+        ("rules: {burst: {prs: 5, prs: 2}}", "the key prs stands here twice"),
+        ("rules: {burst: {prs: " + "9" * 5_000 + "}}", ""),
+        ("? [mode]\n: close", ""),
+        ("1: close", ""),
+        ("mode: !!python/object/apply:os.system [id]", "line 1"),
+        ("at: 2026-99-99", ""),
+        ("exempt: {accounts: [yes]}", "exempt.accounts"),
+        ("label: 'two\n\n  lines'", "label"),
+        ("mode: \x00", ""),
+    ],
+)
+def test_what_is_wrong_is_refused_with_its_place(
+    text: str, said: str, complains: Callable[..., str]
+) -> None:
+    assert said in complains(lambda: parse_policy(text))
