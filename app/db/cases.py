@@ -18,13 +18,10 @@ _MOST = 2000
 
 
 class Row(Fact):
-    """A case with the pull request as last seen. `closed_at` is when we closed it."""
+    """A case with the pull request as last seen."""
 
     case: Case
     pull: PullRequest
-    updated_rank: int
-    closed_at: datetime | None
-    known: Known
 
 
 def get(tx: Tx, repository_id: int, number: int) -> Row | None:
@@ -58,13 +55,6 @@ def _row(row: RowMapping) -> Row:
             has_status_comment=row["status_comment_id"] is not None,
         ),
         pull=PullRequest.model_validate(row["snapshot"]),
-        updated_rank=row["updated_rank"],
-        closed_at=row["closed_at"],
-        known=Known(
-            status_comment_id=row["status_comment_id"],
-            check_run_id=row["check_run_id"],
-            check_run_sha=row["check_run_sha"],
-        ),
     )
 
 

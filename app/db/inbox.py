@@ -18,8 +18,8 @@ from app.db.tables import inbox, payloads
 
 Source = Literal["github", "replay", "reconcile", "again"]
 
-# After so many failures over days a row waits for a person (`pulsegate` never gives up on its own
-# before GitHub itself has forgotten the delivery).
+# After so many failures, which takes two days, a row is given up and keeps its last error; what
+# it told of the pull request is found by the next reconciliation.
 MOST_ATTEMPTS = 60
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import and_, func, or_, select, update
+from sqlalchemy import ColumnElement, and_, func, or_, select, update
 from sqlalchemy import case as sql_case
 from sqlalchemy.dialects.postgresql import insert
 
@@ -28,11 +28,12 @@ def add_all(  # noqa: PLR0913 - the columns of the rows
     now: datetime,
 ) -> list[int]:
     """Stores the effects of a decision, in order; answers the ids of those to carry out."""
-    renewed = _renew(tx, case_id, decision, now)
+    pull = (repository.id, number)
+    renewed = _renew(tx, pull, decision, now)
     dropped = [kind for kind in decision.dropped_kinds if kind not in renewed]
     if dropped:
         reason = f"decision {decision.version} took its place"
-        _drop_kinds(tx, case_id, (repository.id, number), dropped, reason, now)
+        _drop_kinds(tx, pull, dropped, reason, now)
     # One statement: PostgreSQL numbers the rows in the order of the list.
     rows = [
         _row(case_id, number, repository, decision, planned, renewed, now)
@@ -46,7 +47,14 @@ def add_all(  # noqa: PLR0913 - the columns of the rows
     return sorted(row.id for row in stored if row.state == EffectState.PENDING)
 
 
-def _renew(tx: Tx, case_id: int, decision: Decision, now: datetime) -> dict[EffectKind, str]:
+def _of(pull: tuple[int, int]) -> ColumnElement[bool]:
+    """By the index on the pull request, (repository id, number); there is none on the case."""
+    return and_(outbox.c.repository_id == pull[0], outbox.c.number == pull[1])
+
+
+def _renew(
+    tx: Tx, pull: tuple[int, int], decision: Decision, now: datetime
+) -> dict[EffectKind, str]:
     """Comments asked for anew of which an earlier one waits or stands there, by kind: their keys.
 
     A push asks for a close anew, but not for a second comment that explains it.
@@ -61,7 +69,7 @@ def _renew(tx: Tx, case_id: int, decision: Decision, now: datetime) -> dict[Effe
         earlier = (
             select(outbox.c.id, outbox.c.key)
             .where(
-                outbox.c.case_id == case_id,
+                _of(pull),
                 outbox.c.kind == kind,
                 outbox.c.state.in_((*OPEN, EffectState.DONE)),
             )
@@ -141,26 +149,18 @@ def _insert(tx: Tx, **values: Any) -> int | None:
     return tx.execute(row.returning(outbox.c.id)).scalar_one_or_none()
 
 
-def _drop_kinds(  # noqa: PLR0913
-    tx: Tx,
-    case_id: int,
-    pull: tuple[int, int],
-    kinds: Sequence[EffectKind],
-    reason: str,
-    now: datetime,
+def _drop_kinds(
+    tx: Tx, pull: tuple[int, int], kinds: Sequence[EffectKind], reason: str, now: datetime
 ) -> None:
-    """Drops what waits of these kinds for a case: a newer decision wants something else.
+    """Drops what waits of these kinds for a pull request: a newer decision wants something else.
 
-    A comment or check run that may exist already is not dropped: it must first be found again, or
-    the newer one would be its double.
+    A status comment or check run that may exist already is not dropped: it must first be found
+    again, or the newer one would be its double.
     """
     tx.execute(
         update(outbox)
         .where(
-            # By the index on the pull request; there is none on the case.
-            outbox.c.repository_id == pull[0],
-            outbox.c.number == pull[1],
-            outbox.c.case_id == case_id,
+            _of(pull),
             outbox.c.kind.in_(kinds),
             outbox.c.state.in_(OPEN),
             or_(outbox.c.attempts == 0, outbox.c.kind.not_in(("status_comment", "check_run"))),
@@ -169,10 +169,10 @@ def _drop_kinds(  # noqa: PLR0913
     )
 
 
-def closing(tx: Tx, case_id: int) -> bool:
+def closing(tx: Tx, repository_id: int, number: int) -> bool:
     """Whether a close of ours is decided and neither carried out nor given up yet."""
     rows = select(outbox.c.id).where(
-        outbox.c.case_id == case_id, outbox.c.kind == "close", outbox.c.state.in_(OPEN)
+        _of((repository_id, number)), outbox.c.kind == "close", outbox.c.state.in_(OPEN)
     )
     return tx.execute(rows.limit(1)).scalar_one_or_none() is not None
 

@@ -174,7 +174,7 @@ class Triage:
         under way, the command waits, since it would find the pull request open.
         """
         with self.database.begin() as tx:
-            if outbox.closing(tx, row.case.id):
+            if outbox.closing(tx, standing.repository.id, row.case.number):
                 raise RetryLater("our own close is under way; the command is read after it")
         return self._look(standing, row.case.number) or row
 

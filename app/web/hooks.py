@@ -1,5 +1,8 @@
 """Webhook deliveries: checked, committed, answered. Nothing else happens in the request."""
 
+from collections.abc import AsyncIterator
+from contextlib import ExitStack
+from threading import BoundedSemaphore
 from typing import Annotated, Any
 
 import anyio
@@ -16,29 +19,51 @@ from app.wiring.web import WebParts
 
 # GitHub's own limit for a payload.
 LIMIT = 25 * 1024 * 1024
+# Anybody may send a body, and whether it is signed is known at its end. So only a few at a time may
+# grow large; nearly all of GitHub's stay under a megabyte and always find room.
+_LARGE = 1024 * 1024
+_LARGE_AT_ONCE = 8
 _READ_SECONDS = 30
 _RETRY_SECONDS = 5
 
 router = APIRouter()
+_seats = BoundedSemaphore(_LARGE_AT_ONCE)
 
 
-async def raw_body(request: Request) -> bytes:
+async def raw_body(request: Request) -> AsyncIterator[bytes]:
     """The body as it came, read in pieces, at most `LIMIT` bytes."""
     if not well_formed(request.headers.get("x-hub-signature-256")):
         raise _refused(401, "unsigned", "X-Hub-Signature-256 is missing or no sha256 signature")
     said = request.headers.get("content-length", "0")
     if not said.isdecimal() or int(said) > LIMIT:
         raise _refused(413, "too large", "a delivery has at most 25 MB")
+    with ExitStack() as seat:
+        yield await _read(request, seat)
+
+
+async def _read(request: Request, seat: ExitStack) -> bytes:
     body = bytearray()
+    seated = False
     try:
         with anyio.fail_after(_READ_SECONDS):
             async for piece in request.stream():
                 body += piece
                 if len(body) > LIMIT:
                     raise _refused(413, "too large", "a delivery has at most 25 MB")
+                if len(body) > _LARGE and not seated:
+                    _take_seat(seat)
+                    seated = True
     except (TimeoutError, ClientDisconnect):
         raise _refused(408, "cut off", "the delivery did not come to its end") from None
     return bytes(body)
+
+
+def _take_seat(seat: ExitStack) -> None:
+    """Room for one large body until the request is over; 503 where there is none."""
+    if not _seats.acquire(blocking=False):
+        wait = {"Retry-After": str(_READ_SECONDS)}
+        raise _refused(503, "put off", "too many large deliveries come in at once", wait)
+    seat.callback(_seats.release)
 
 
 @router.post("/webhooks/github", status_code=202)

@@ -5,14 +5,15 @@ import os
 import signal
 import socket
 import time
-import zlib
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 import httpx
 import pytest
 from redis import Redis
 from sqlalchemy import Engine, text
 
+from app.db.packing import unpack
+from tests.conftest import wait_for
 from tests.web.serving import SECRET, Server, sign
 
 PING = json.dumps({"zen": "Keep it logically awesome."}).encode()
@@ -38,6 +39,9 @@ def test_a_delivery_is_committed_and_rung_for(server: Server, engine: Engine, re
     assert answer.status_code == 202
     assert answer.json() == {"status": "accepted", "event": "pull_request"}
     (row,) = rows(engine)
+    with engine.connect() as connection:
+        (body,) = connection.execute(text("select body from payloads")).scalars()
+    assert unpack(body) == PULL
     assert (row["source"], row["key"], row["event"], row["action"]) == (
         "github",
         "77:guid-1",
@@ -45,7 +49,6 @@ def test_a_delivery_is_committed_and_rung_for(server: Server, engine: Engine, re
         "opened",
     )
     assert (row["installation_id"], row["repository_id"], row["pull_number"]) == (5, 2**40, 12)
-    assert zlib.decompress(row["payload"]) == PULL
     with Redis.from_url(redis_url) as client:
         message = json.loads(client.lindex("triage", 0))
     assert message["headers"]["task"] == "pulsegate.triage"
@@ -133,6 +136,29 @@ def test_too_large_without_a_length_is_refused(server: Server):
         answer = server.http.post("/webhooks/github", content=pieces(), headers=headers)
         assert answer.status_code == 413
     assert 'outcome="too large"' in server.http.get("/metrics").text
+
+
+def test_only_a_few_may_grow_large_at_a_time_and_the_small_are_always_taken(server: Server):
+    port = int(server.url.rpartition(":")[2])
+    head = (
+        b"POST /webhooks/github HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2000000\r\n"
+        b"X-Hub-Signature-256: sha256=" + b"0" * 64 + b"\r\n\r\n"
+    )
+    large = b'{"pad":"' + b"x" * 2_000_000 + b'"}'
+    with ExitStack() as stack:
+
+        def full() -> bool:
+            """Takes another seat unless there is none."""
+            client = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
+            client.sendall(head + b" " * 1_900_000)
+            return server.deliver(large).status_code == 503
+
+        wait_for(full, "all seats are taken")
+        answer = server.deliver(large)
+        assert "too many large deliveries" in answer.json()["detail"]
+        assert int(answer.headers["retry-after"]) >= 1
+        assert server.deliver(PING).status_code == 202
+    wait_for(lambda: server.deliver(large).status_code == 202, "the seats are free again")
 
 
 def test_just_within_the_limit_is_taken(server: Server, engine: Engine):
