@@ -202,7 +202,8 @@ def _flood(flood: Flood, filters: Filters) -> FloodRow:
         span=words.span(flood.first_at, flood.last_at),
         first_at=flood.first_at,
         last_at=flood.last_at,
-        why=line.summary,
+        # Not the state of the newest, but what makes it a flood.
+        why=line.findings[0].sentence if line.findings else line.summary,
         mode=line.mode.word,
         acts=acts,
     )
