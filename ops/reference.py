@@ -29,7 +29,7 @@ def configuration() -> str:
         "",
         "## Of a repository",
         "",
-        f"`{PATH}`, read from the default branch only, when it is pushed to. At most 100 kB, no YAML "
+        f"`{PATH}`, read from the default branch only, when it is pushed to or changes. At most 100 kB, no YAML "
         "aliases. Unknown keys, and keys that stand twice, are refused. While the file has an error, the "
         "last good one stays in force.",
         "",

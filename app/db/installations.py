@@ -142,13 +142,16 @@ def put_repository(tx: Tx, installation_id: int, seen: Repository, since: dateti
 def rename_repository(tx: Tx, seen: Repository, installation_id: int | None, now: datetime) -> None:
     """The repository has a new name, owner, default branch or visibility, by its id.
 
-    One that comes to another installation which we know is taken up there.
+    One that comes to another installation which we know is taken up there. Another default branch
+    may hold another configuration, which is then read before the next decision.
     """
+    same_branch = repositories.c.default_branch == seen.default_branch
     values: dict[str, Any] = {
         "owner": seen.owner,
         "name": seen.name,
         "private": seen.private,
         "default_branch": seen.default_branch,
+        "policy_read_at": sql_case((same_branch, repositories.c.policy_read_at), else_=None),
     }
     if installation_id is not None and installation_known(tx, installation_id):
         moved = repositories.c.installation_id != installation_id

@@ -150,6 +150,20 @@ def test_what_no_rule_reads_is_stored_and_acknowledged(
     assert gate.github.requests == []
 
 
+def test_another_default_branch_brings_its_own_configuration(gate: Any) -> None:
+    gate.policy(LABEL)
+    gate.world.open_pull(by="tom")
+    gate.settle()
+    gate.policy(CLOSE)  # as it stands on a branch that becomes the default one
+    repository = gate.world.repository()
+    repository.default_branch = "trunk"
+    was = {"default_branch": {"from": "main"}}
+    _tell(gate, "repository", action="edited", changes=was)
+    numbers = _flood(gate)
+    gate.settle()
+    assert [gate.world.pull(n).state for n in numbers] == ["closed"] * 3
+
+
 def test_a_draft_and_a_finished_one_are_decided_anew(gate: Any) -> None:
     number = gate.world.open_pull(by="stranger", draft=True).number
     gate.settle()
