@@ -198,8 +198,7 @@ def open_numbers(tx: Tx, repository_id: int, author_id: int, limit: int = _MOST)
 def without_burst(tx: Tx, case_id: int, minutes: int, limit: int = _MOST) -> list[tuple[int, int]]:
     """Open pull requests by the same author, opened near one, that are not yet seen as a burst.
 
-    Answers number and version. Those never decided are included: they may be under way with facts
-    from before.
+    Answers number and version. Those never decided yet will see it themselves.
     """
     one, other = cases.alias("one"), cases.alias("other")
     within = timedelta(minutes=minutes)
@@ -220,6 +219,7 @@ def without_burst(tx: Tx, case_id: int, minutes: int, limit: int = _MOST) -> lis
             one.c.id == case_id,
             other.c.opened_at.between(one.c.opened_at - within, one.c.opened_at + within),
             other.c.pull_state == "open",
+            other.c.version > 0,
             ~found.exists(),
         )
         .order_by(other.c.number)

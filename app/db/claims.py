@@ -4,12 +4,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from pydantic import TypeAdapter
-from sqlalchemy import and_, func, or_, select, text, update
+from sqlalchemy import and_, func, or_, select, update
 
 from app.core.effects import Effect, EffectState, Receipt
 from app.core.facts import Fact
 from app.core.patience import backoff
-from app.db.engine import Tx
+from app.db.engine import Tx, hold
 from app.db.outbox import OPEN
 from app.db.tables import outbox
 
@@ -57,6 +57,16 @@ def claim_next(
         row = tx.execute(_next_due(repository_id, number, now)).mappings().one_or_none()
         if row is None:
             return None
+        if row["attempts"] >= MOST_ATTEMPTS:
+            # Its worker died each time before it could say so.
+            _end(
+                tx,
+                outbox.c.id == row["id"],
+                EffectState.FAILED,
+                "given up: no worker ended it",
+                now,
+            )
+            continue
         if row["requires"] and not _required_done(tx, row["requires"]):
             why = "what it requires was not carried out"
             _end(tx, outbox.c.id == row["id"], EffectState.DROPPED, why, now)
@@ -126,10 +136,7 @@ def _required_done(tx: Tx, key: str) -> bool:
 
 def _paced(tx: Tx, installation_id: int, now: datetime) -> Wait | None:
     """Whether the installation may write now. Serialised, so that workers do not overshoot."""
-    tx.execute(
-        text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))"),
-        {"key": f"pace:{installation_id}"},
-    )
+    hold(tx, f"pace:{installation_id}")
     for window, most in PACE:
         recent = (
             select(outbox.c.attempted_at)

@@ -103,6 +103,11 @@ class Database:
         self._engine.dispose()
 
 
+def hold(tx: Tx, name: str) -> None:
+    """Makes others who hold the name wait until this transaction ends."""
+    tx.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))"), {"key": name})
+
+
 # The setting holds for the session: first for the lock's own wait, and gone with it.
 _LOCK = text(
     "SELECT set_config('lock_timeout', :wait, false), pg_advisory_lock(hashtextextended(:key, 0))"

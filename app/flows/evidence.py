@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from app.core.commands import commands
 from app.core.events import Again, CheckRunEvent, CommentEvent, Event, PullRequestEvent, parse
 from app.core.facts import Facts, Hand, HandAct, Request, Role
+from app.core.features import RATE_MINUTES
 from app.core.github import Account
 from app.core.ports import Reader
 from app.db import cases, people
@@ -160,6 +161,11 @@ def _pressed(event: CheckRunEvent, at: datetime, roles: Roles, evidence: Evidenc
         )
 
 
+def burst_window(minutes: int) -> timedelta:
+    """How far around a pull request its author's others are looked at."""
+    return timedelta(minutes=max(minutes, RATE_MINUTES))
+
+
 def facts_of(
     database: Database,
     row: cases.Row,
@@ -189,7 +195,7 @@ def facts_of(
                 repository_id,
                 author.id,
                 row.pull.created_at,
-                timedelta(minutes=max(burst_minutes, 10)),
+                burst_window(burst_minutes),
             ),
             history=cases.history(tx, repository_id, author.id, row.case.number),
             hands=held,

@@ -3,24 +3,34 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from app.core.cases import decide
 from app.core.decision import Case, Decision
 from app.core.errors import Rejected, RetryLater
 from app.core.events import Address, CommentEvent, Event, PullRequestEvent, Unread
+from app.core.facts import Facts
 from app.core.features import read_signals
 from app.core.policy import Mode, Policy
 from app.core.ports import AppApi, Doorbell, Reader
 from app.core.scoring import Scorer
 from app.db import cases, inbox, installations, outbox, people
-from app.db.engine import Database, Tx
+from app.db.engine import Database, Tx, hold
 from app.db.inbox import Stimulus
 from app.db.installations import Standing
-from app.flows.evidence import Evidence, Roles, event_of, facts_of, gather
+from app.flows.evidence import Evidence, Roles, burst_window, event_of, facts_of, gather
 from app.flows.policy import refresh_policy
 from app.flows.standing import NO_INSTALLATION, Housekeeping, ended_unheard, learn
 
 Batch = Sequence[tuple[Stimulus, Event]]
+
+
+class Judged(NamedTuple):
+    """A case, the facts that it was decided on, and the decision: None where nothing changed."""
+
+    case: Case
+    facts: Facts
+    decision: Decision | None
 
 
 @dataclass(frozen=True)
@@ -201,9 +211,7 @@ class Triage:
         elif event.action == "closed" and by_us:
             cases.closed_by_us(tx, row.case.id, pull.updated_at)
 
-    def _decide(
-        self, standing: Standing, number: int, evidence: Evidence, roles: Roles
-    ) -> tuple[Case, Decision | None]:
+    def _decide(self, standing: Standing, number: int, evidence: Evidence, roles: Roles) -> Judged:
         policy = standing.policy
         if standing.recorded:
             policy = policy.model_copy(update={"mode": min(policy.mode, Mode.OBSERVE)})
@@ -216,22 +224,26 @@ class Triage:
         decision = decide(
             row.case, facts, score, policy, standing.policy_sha, roles.now, force=evidence.force
         )
-        return row.case, decision
+        return Judged(row.case, facts, decision)
 
     def _store(
         self,
         standing: Standing,
         number: int,
-        decided: tuple[Case, Decision | None],
+        judged: Judged,
         ids: Sequence[int],
         now: datetime,
     ) -> None:
         """One transaction: the decision, its effects, the handled rows, and who else to look at."""
-        case, decision = decided
+        case, decision = judged.case, judged.decision
         if decision is None:
             self._handled(ids, "nothing that matters changed")
             return
+        author = judged.facts.author
         with self.database.begin() as tx:
+            if author is not None:
+                # Of two of one author's that are decided at the same time, the later sees the other.
+                hold(tx, f"author:{standing.repository.id}:{author.id}")
             cases.save(tx, case, decision)
             effects = outbox.add_all(
                 tx,
@@ -241,7 +253,7 @@ class Triage:
                 decision=decision,
                 now=now,
             )
-            others = self._others(tx, standing, case, decision, now)
+            others = self._others(tx, standing, judged, decision, now)
             inbox.handled(tx, ids, f"decided: {decision.state.value}", self.clock())
         if effects:
             self.doorbell.ring("perform", effects[0])
@@ -249,16 +261,18 @@ class Triage:
             self.doorbell.ring("triage", other)
 
     def _others(
-        self, tx: Tx, standing: Standing, case: Case, decision: Decision, now: datetime
+        self, tx: Tx, standing: Standing, judged: Judged, decision: Decision, now: datetime
     ) -> list[int]:
-        """Earlier pull requests of a burst that were decided before it was one."""
-        if not any(f.rule == "burst" for f in decision.findings):
+        """Whom to decide anew: the rest of a burst, or this one where it did not see the rest."""
+        repository, minutes = standing.repository, standing.policy.rules.burst.minutes
+        if any(f.rule == "burst" for f in decision.findings):
+            again = cases.without_burst(tx, judged.case.id, minutes)
+        elif self._joined(tx, repository.id, judged.facts, minutes):
+            again = [(judged.case.number, decision.version)]
+        else:
             return []
-        repository = standing.repository
         asked: list[int] = []
-        for number, version in cases.without_burst(
-            tx, case.id, standing.policy.rules.burst.minutes
-        ):
+        for number, version in again:
             where = Address(
                 installation_id=repository.installation_id,
                 repository_id=repository.id,
@@ -268,6 +282,14 @@ class Triage:
             made = inbox.again(tx, key=key, address=where, reason="burst", now=now)
             asked += [made] if made is not None else []
         return asked
+
+    def _joined(self, tx: Tx, repository_id: int, facts: Facts, minutes: int) -> bool:
+        """Whether more of the author's were opened near this one since its facts were gathered."""
+        if facts.author is None:
+            return False
+        at, within = facts.pull.created_at, burst_window(minutes)
+        near = cases.opened_near(tx, repository_id, facts.author.id, at, within)
+        return len(near) != len(facts.opened)
 
     def _handled(self, ids: Sequence[int], outcome: str) -> None:
         with self.database.begin() as tx:

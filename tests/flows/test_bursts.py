@@ -1,0 +1,69 @@
+"""Bursts that are decided by several workers at once, in any order."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from app.core.features import Signal
+from app.core.scoring import RuleScorer, Score
+
+CLOSE = "version: 1\nmode: close\nrules:\n  burst: {mode: close, prs: 4, minutes: 10}\n"
+
+
+def test_a_burst_is_seen_whole_by_workers_that_decide_at_once(gate: Any) -> None:
+    gate.policy(CLOSE)
+    gate.world.open_pull(by="mark")
+    gate.settle()
+    numbers = [gate.world.open_pull(by="stranger", title=f"Change {n}").number for n in range(4)]
+    gate.deliver()
+    rung = [id_ for task, id_ in gate.bell.rings if task == "triage"]
+    gate.bell.rings.clear()
+    workers = [threading.Thread(target=gate.triage.run, args=(id_,)) for id_ in rung]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    gate.settle()
+    assert {gate.state(n) for n in numbers} == {"closed"}
+
+
+def test_who_else_is_looked_at_does_not_grow_with_the_backlog(gate: Any) -> None:
+    gate.policy(CLOSE)
+    for n in range(30):
+        gate.world.open_pull(by="stranger", title=f"Change {n}")
+    gate.only_decide()
+    again = gate.sql("SELECT count(*) AS n FROM inbox WHERE source = 'again'")[0]["n"]
+    # The first three, which were clear until the fourth came.
+    assert again <= 3
+    assert gate.sql("SELECT DISTINCT state FROM cases")[0]["state"] == "flagged"
+
+
+class Meanwhile:
+    """A scorer that lets something happen between the facts and the decision of the first."""
+
+    def __init__(self, happens: Callable[[], None]) -> None:
+        self._happens: Callable[[], None] | None = happens
+
+    def score(self, signals: tuple[Signal, ...]) -> Score:
+        happens, self._happens = self._happens, None
+        if happens:
+            happens()
+        return RuleScorer().score(signals)
+
+
+def test_one_whose_facts_are_older_than_the_burst_is_decided_anew(gate: Any) -> None:
+    gate.policy(CLOSE)
+    first = gate.world.open_pull(by="stranger").number
+    gate.deliver()
+    _, opened = gate.bell.rings.popleft()
+
+    def three_more() -> None:
+        for n in range(3):
+            gate.world.open_pull(by="stranger", title=f"Change {n}")
+        gate.only_decide()
+
+    replace(gate.triage, scorer=Meanwhile(three_more)).run(opened)
+    assert gate.state(first) == "clear"
+    gate.settle()
+    assert gate.world.pull(first).state == "closed"
