@@ -175,8 +175,6 @@ def address(name: str, payload: object) -> Address:
         number = _id(payload, "pull_request", "number")
     elif name == "issue_comment" and _part(payload, "issue", "pull_request") is not None:
         number = _id(payload, "issue", "number")
-    elif name == "check_run":
-        number = _first_pull(payload)
     action = _part(payload, "action")
     return Address(
         action=one_line(action, 80) if isinstance(action, str) else "",
@@ -184,12 +182,6 @@ def address(name: str, payload: object) -> Address:
         repository_id=_id(payload, "repository", "id"),
         pull_number=number,
     )
-
-
-def _first_pull(payload: object) -> int | None:
-    """The pull request of a check run. GitHub leaves the list empty for forks: see `cases.of_check_run`."""
-    pulls = _part(payload, "check_run", "pull_requests")
-    return _id(pulls[0], "number") if isinstance(pulls, list) and pulls else None
 
 
 def parse(name: str, payload: object) -> Event:

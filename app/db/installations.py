@@ -275,6 +275,27 @@ def repositories_of(tx: Tx, installation_id: int) -> list[RepositoryRef]:
     return [RepositoryRef(**row) for row in rows.mappings()]
 
 
+def not_yet_reconciled(tx: Tx, installation_id: int) -> list[RepositoryRef]:
+    """The repositories that the run under way has not come to; all where none is under way."""
+    last = (
+        select(func.coalesce(installations.c.reconciled_at, installations.c.installed_at))
+        .where(installations.c.id == installation_id)
+        .scalar_subquery()
+    )
+    done = select(repositories.c.id).where(
+        repositories.c.installation_id == installation_id, repositories.c.reconciled_at > last
+    )
+    behind = set(tx.execute(done).scalars())
+    return [r for r in repositories_of(tx, installation_id) if r.id not in behind]
+
+
+def repository_reconciled(tx: Tx, repository_id: int, now: datetime) -> None:
+    """Its open pull requests were compared with ours."""
+    tx.execute(
+        update(repositories).where(repositories.c.id == repository_id).values(reconciled_at=now)
+    )
+
+
 def reconcile_due(tx: Tx, before: datetime, limit: int = 50) -> list[int]:
     """Installations that were last reconciled before a time, the longest ago first.
 

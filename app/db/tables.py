@@ -71,6 +71,7 @@ repositories = Table(
     Column("policy_sha", Text),
     Column("policy_error", Text),
     _time("policy_read_at"),
+    _time("reconciled_at"),
     Index("repositories_name_idx", text("lower(owner)"), text("lower(name)")),
 )
 

@@ -10,14 +10,18 @@ from app.core.errors import Rejected
 from app.core.events import Address
 from app.core.facts import RepositoryRef
 from app.core.github import PullRequest
+from app.core.policy import Policy
 from app.core.ports import AppApi, Doorbell, Reader
 from app.db import cases, inbox, installations, outbox
 from app.db.engine import Database
-from app.flows.standing import end, existing
+from app.flows.housekeeping import end, existing
+from app.flows.policy import refresh_policy
 
 # A change this young has a delivery under way.
 _YOUNG = timedelta(minutes=2)
 _MOST_CLOSED = 500
+# A task may take 90 seconds. What is left after so long is for the next one.
+_ENOUGH = timedelta(seconds=50)
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,7 @@ class Reconcile:
     reader: Reader
     app: AppApi
     doorbell: Doorbell
+    parse_policy: Callable[[str], Policy]
     clock: Callable[[], datetime]
 
     def run(self, installation_id: int) -> int:
@@ -35,14 +40,22 @@ class Reconcile:
 
         Raises `RetryLater` where GitHub does not answer; what was found until then is kept.
         """
-        now = self.clock()
-        if not self._installation(installation_id, now):
+        begin = self.clock()
+        if not self._installation(installation_id, begin):
             return 0
         with self.database.begin() as tx:
-            repositories = installations.repositories_of(tx, installation_id)
-        found = sum(self._repository(repository, now) for repository in repositories)
+            left = installations.not_yet_reconciled(tx, installation_id)
+        found = 0
+        for repository in left:
+            now = self.clock()
+            if now - begin > _ENOUGH:
+                self.doorbell.ring("reconcile", installation_id)
+                return found
+            found += self._repository(repository, now)
+            with self.database.begin() as tx:
+                installations.repository_reconciled(tx, repository.id, now)
         with self.database.begin() as tx:
-            installations.reconciled(tx, installation_id, now)
+            installations.reconciled(tx, installation_id, self.clock())
         return found
 
     def _installation(self, installation_id: int, now: datetime) -> bool:
@@ -69,8 +82,17 @@ class Reconcile:
         return True
 
     def _repository(self, repository: RepositoryRef, now: datetime) -> int:
+        # Also for a push to the configuration that no delivery told of.
+        refresh_policy(self.database, self.reader, self.parse_policy, repository, now)
         with self.database.begin() as tx:
             ours = cases.open_states(tx, repository.id)
+        try:
+            return self._pulls(repository, ours, now)
+        except Rejected:
+            # One repository that GitHub hides does not hold up the others.
+            return 0
+
+    def _pulls(self, repository: RepositoryRef, ours: dict[int, datetime], now: datetime) -> int:
         found = 0
         listed: set[int] = set()
         for pull in self.reader.open_pulls(repository):

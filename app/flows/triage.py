@@ -19,8 +19,8 @@ from app.db.engine import Database, Tx, hold
 from app.db.inbox import Stimulus
 from app.db.installations import Standing
 from app.flows.evidence import Evidence, Roles, burst_window, event_of, facts_of, gather
+from app.flows.housekeeping import NO_INSTALLATION, Housekeeping, ended_unheard, learn
 from app.flows.policy import refresh_policy
-from app.flows.standing import NO_INSTALLATION, Housekeeping, ended_unheard, learn
 
 Batch = Sequence[tuple[Stimulus, Event]]
 

@@ -111,7 +111,12 @@ class WorkerParts:
             ),
             redeliver=Redeliver(database=database, app=app, target=lambda: target, clock=clock),
             reconcile=Reconcile(
-                database=database, reader=reader, app=app, doorbell=bell, clock=clock
+                database=database,
+                reader=reader,
+                app=app,
+                doorbell=bell,
+                parse_policy=parse_policy,
+                clock=clock,
             ),
         )
 

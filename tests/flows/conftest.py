@@ -204,7 +204,14 @@ def gate(github: GitHub, engine: "Engine", database_url: str) -> Iterator[Gate]:
         ),
         sweep=Sweep(database=database, doorbell=bell, clock=clock),
         redeliver=Redeliver(database=database, app=api, target=lambda: str(app.id), clock=clock),
-        reconcile=Reconcile(database=database, reader=reader, app=api, doorbell=bell, clock=clock),
+        reconcile=Reconcile(
+            database=database,
+            reader=reader,
+            app=api,
+            doorbell=bell,
+            parse_policy=parse_policy,
+            clock=clock,
+        ),
         reader=reader,
         engine=engine,
     )

@@ -349,3 +349,45 @@ def _removed(gate: Any, repository: dict[str, Any]) -> None:
         "repositories_removed": [repository],
     }
     world.send("installation_repositories", payload)
+
+
+def test_a_reconciliation_of_many_repositories_goes_on_where_it_stopped(gate: Any) -> None:
+    gate.world.open_pull(by="stranger")
+    gate.settle()
+    for name in ("one", "two", "three"):
+        gate.world.add_repository(f"acme/{name}")
+    missed = [
+        gate.world.open_pull(by="stranger", repo=f"acme/{name}").number
+        for name in ("one", "two", "three")
+    ]
+    gate.taken = len(gate.world.hooks.deliveries)
+    gate.clock.pass_(hours=25)
+    pulls = gate.reconcile.reader
+
+    class Slow:
+        """Takes forty seconds for the pull requests of each repository."""
+
+        def __getattr__(self, name: str) -> Any:
+            if name == "open_pulls":
+                gate.clock.pass_(seconds=40)
+            return getattr(pulls, name)
+
+    replace(gate.reconcile, reader=Slow()).run(gate.world.installation.id)
+    assert [task for task, _ in gate.bell.rings].count("reconcile") == 1
+    first = gate.sql("SELECT count(*) AS n FROM inbox WHERE source = 'reconcile'")[0]["n"]
+    assert first < len(missed)
+    gate.settle()
+    rows = gate.sql("SELECT count(*) AS n FROM inbox WHERE source = 'reconcile'")[0]["n"]
+    assert rows == len(missed)
+    assert gate.sweep.reconcile() == 0
+
+
+def test_a_reconciliation_reads_the_configuration_that_no_push_told_of(gate: Any) -> None:
+    gate.world.open_pull(by="stranger")
+    gate.settle()
+    gate.world.push_files({".github/pulsegate.yml": "version: 1\nmode: label\n"}, by="olivia")
+    gate.taken = len(gate.world.hooks.deliveries)
+    gate.clock.pass_(hours=25)
+    gate.sweep.reconcile()
+    gate.settle()
+    assert gate.sql("SELECT policy FROM repositories")[0]["policy"]["mode"] == "label"
