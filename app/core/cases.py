@@ -31,8 +31,10 @@ def decide(  # noqa: PLR0913 - each is one of the things that a decision rests o
 
     `force` decides anew all the same (somebody pressed "re-run").
     """
-    findings = find(facts, score, policy)
-    state, summary = _stand(case, facts, policy, findings)
+    # The team, and whatever is none of our business, before any rule runs.
+    before = _before_rules(case, facts, policy)
+    findings = () if before else find(facts, score, policy)
+    state, summary = before or _after_rules(case, facts, findings)
     fingerprint = _fingerprint(facts, policy, findings, state)
     if fingerprint == case.fingerprint and not force:
         return None
@@ -68,48 +70,50 @@ def decide(  # noqa: PLR0913 - each is one of the things that a decision rests o
     )
 
 
-def _stand(
-    case: Case, facts: Facts, policy: Policy, findings: tuple[Finding, ...]
-) -> tuple[CaseState, str]:
-    """The state that the facts put the pull request in, with a sentence that says why."""
+def _before_rules(case: Case, facts: Facts, policy: Policy) -> tuple[CaseState, str] | None:
+    """The state, with a sentence that says why, of a pull request that no rule is for."""
     pull = facts.pull
     if pull.is_merged:
         return CaseState.ENDED, "It was merged."
     if pull.state == "closed":
-        return _stand_closed(case, facts)
+        return None if _is_ours(case, facts) else _closed_by_others(case)
     held = [h for h in facts.hands if h.act in {"reopened", "dismissed"}]
     if held:
-        return (
-            CaseState.LEFT_ALONE,
-            f"{held[-1].login} {held[-1].act} it by hand; the gate leaves it alone.",
-        )
+        by, act = held[-1].login, held[-1].act
+        return CaseState.LEFT_ALONE, f"{by} {act} it by hand; the gate leaves it alone."
     if pull.created_at < facts.installed_at:
         return CaseState.LEFT_ALONE, "It is older than the installation and is left alone."
     if facts.author is None:
-        return (
-            CaseState.LEFT_ALONE,
-            "The account that opened it no longer exists, so nobody can be asked.",
-        )
+        why = "The account that opened it no longer exists, so nobody can be asked."
+        return CaseState.LEFT_ALONE, why
     exempt = exemption(facts, policy)
-    if exempt:
-        return CaseState.EXEMPT, exempt
+    return (CaseState.EXEMPT, exempt) if exempt else None
+
+
+def _is_ours(case: Case, facts: Facts) -> bool:
+    """Whether it is closed by the gate, and by no maintainer besides."""
+    return case.closed_by_us and not any(h.act == "closed" for h in facts.hands)
+
+
+def _closed_by_others(case: Case) -> tuple[CaseState, str]:
+    if case.closed_by_us:
+        return CaseState.ENDED, "A maintainer closed it by hand."
+    return CaseState.ENDED, "It was closed, and not by the gate."
+
+
+def _after_rules(case: Case, facts: Facts, findings: tuple[Finding, ...]) -> tuple[CaseState, str]:
+    """The state that the rules put a pull request in, with a sentence that says why."""
+    if facts.pull.state == "closed":
+        asked = next((r for r in facts.requests if may_reopen(r)), None)
+        if asked:
+            return CaseState.REOPENED, f"{asked.login} asked for it to be opened again."
+        return CaseState.CLOSED, "The gate closed it; its author can have it opened again."
     # Also where neither we nor a maintainer opened it again: another App, say.
     if case.reopened_by_us or case.state in {CaseState.REOPENED, CaseState.CLOSED}:
         return CaseState.REOPENED, "It was opened again and is not closed a second time."
     if findings:
         return CaseState.FLAGGED, findings[0].sentence
     return CaseState.CLEAR, "No rule applies."
-
-
-def _stand_closed(case: Case, facts: Facts) -> tuple[CaseState, str]:
-    if not case.closed_by_us:
-        return CaseState.ENDED, "It was closed, and not by the gate."
-    if any(h.act == "closed" for h in facts.hands):
-        return CaseState.ENDED, "A maintainer closed it by hand."
-    asked = next((r for r in facts.requests if may_reopen(r)), None)
-    if asked:
-        return CaseState.REOPENED, f"{asked.login} asked for it to be opened again."
-    return CaseState.CLOSED, "The gate closed it; its author can have it opened again."
 
 
 def may_reopen(request: Request) -> bool:

@@ -22,20 +22,23 @@ _TITLES = {
 }
 
 
+# Nothing is read into these, and who is on a team is not for us to publish.
+_NOT_READ = {
+    "exempt": "No rule applies to this author.",
+    "left_alone": "The gate leaves this pull request alone.",
+}
+
+
 def check_run(
     pull: PullRequest, state: str, findings: Sequence[Finding], score: Score, mode: Mode
 ) -> SetCheckRun:
     """The evidence as a check run. It never blocks: `neutral` at most."""
     flagged = bool(findings) and state in {"flagged", "reopened"}
     lines = [f"Mode of this repository: **{mode.word}**.", ""]
-    if findings:
-        lines += [
-            "### Rules that apply",
-            "",
-            *(f"- **{f.rule}**: {f.sentence}" for f in findings),
-            "",
-        ]
-    lines += ["### What was seen", "", *_evidence(score), "", _explain_score(score)]
+    if state in _NOT_READ:
+        lines.append(_NOT_READ[state])
+    else:
+        lines += _told(findings, score)
     return SetCheckRun(
         head_sha=pull.head.sha,
         conclusion="neutral" if flagged else "success",
@@ -51,6 +54,12 @@ def check_run(
         if flagged
         else (),
     )
+
+
+def _told(findings: Sequence[Finding], score: Score) -> list[str]:
+    applies = [f"- **{f.rule}**: {f.sentence}" for f in findings]
+    rules = ["### Rules that apply", "", *applies, ""] if findings else []
+    return [*rules, "### What was seen", "", *_evidence(score), "", _explain_score(score)]
 
 
 def _evidence(score: Score) -> list[str]:

@@ -1,5 +1,6 @@
 """From a delivery to the act on GitHub: the main ways, each over real parts."""
 
+import json
 from typing import Any
 
 import pytest
@@ -143,6 +144,12 @@ def test_the_team_is_exempt_before_any_rule(gate: Any, login: str) -> None:
         assert gate.world.pull(number).state == "open"
         assert gate.world.pull(number).comments == []
         assert gate.world.pull(number).labels == []
+    for run in gate.world.repository().checks:
+        text = json.dumps(run.output)
+        assert run.conclusion == "success"
+        assert "burst" not in text
+        assert "Score" not in text
+        assert "permission" not in text, "who is on the team is not for us to publish"
 
 
 def test_a_changed_permission_decides_anew(gate: Any) -> None:
