@@ -249,7 +249,7 @@ class Housekeeping:
         return "permission is read anew", rings
 
     def _merge_group(self, tx: Tx, event: MergeGroupEvent, now: datetime) -> tuple[str, Ring]:
-        """A merge queue that requires our check run waits for it: it never waits in vain."""
+        """A merge queue that requires our check run waits for it, and gets it from mode label on."""
         standing = installations.standing(tx, event.repository.id) if event.repository else None
         if event.action != "checks_requested" or standing is None or standing.gone:
             return "noted", []
