@@ -12,7 +12,7 @@ _DEPTH = 20
 
 
 class _Refuse(yaml.SafeLoader):
-    """A loader without aliases, which a small file can use to fill the memory, and with a depth.
+    """A loader with a bounded depth, without tags, and without aliases, which can fill the memory.
 
     A key that stands twice is refused as well: YAML lets the last one win, and says nothing.
     """
@@ -22,6 +22,9 @@ class _Refuse(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
             raise self._refused("aliases (*name) are not allowed here")
+        if getattr(self.peek_event(), "tag", None) is not None:  # type: ignore[no-untyped-call]
+            # Nothing here needs one, and the library fails in many ways on values that do not fit.
+            raise self._refused("tags (!name) are not allowed here")
         self.depth += 1
         if self.depth > _DEPTH:
             raise self._refused("nested too deeply")
@@ -58,7 +61,7 @@ def parse_policy(text: str) -> Policy:
     try:
         # A subclass of SafeLoader: it builds plain values only.
         found = yaml.load(text, Loader=_Refuse)  # noqa: S506
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except Exception as error:  # whatever the library does not foresee, the file is at fault
         raise UserError(
             f"{PATH} is not valid YAML: {_place(error)}", hint="Mend it and push."
         ) from error

@@ -70,6 +70,16 @@ def _label(value: str) -> str:
 LabelName = Annotated[str, AfterValidator(_label)]
 
 
+def _integer(value: Any) -> Any:
+    # `true` and `1.0` equal 1.
+    if type(value) is not int:
+        raise ValueError("must be the number 1")
+    return value
+
+
+Version = Annotated[Literal[1], BeforeValidator(_integer)]
+
+
 class Strict(BaseModel):
     """Base of all configuration: unknown keys are errors, values are immutable."""
 
@@ -119,7 +129,7 @@ class Exempt(Strict):
 class Policy(Strict):
     """The whole configuration of one repository."""
 
-    version: Literal[1] = Field(default=1, description="Of this file's format.")
+    version: Version = Field(default=1, description="Of this file's format.")
     mode: ModeWord = Field(default=Mode.OBSERVE, description="How far the gate may go here.")
     label: LabelName = Field(
         default="needs-verification",

@@ -47,6 +47,12 @@ class Site:
         return is_loopback(self.host)
 
 
+_PASSED_ON = (
+    *("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"),
+    *("x-forwarded-server", "x-real-ip", "cf-connecting-ip", "true-client-ip"),
+)
+
+
 def is_loopback(host: str) -> bool:
     """Whether a host name or address is this machine's own."""
     if host == "localhost":
@@ -65,8 +71,8 @@ def named_host(headers: Headers) -> str:
         return ""
 
 
-def is_local(scope: Scope) -> bool:
-    """Whether a browser on this machine asked for this machine by its own name.
+def from_this_machine(scope: Scope) -> bool:
+    """Whether a program on this machine, which may be a proxy, asked for it by its own name.
 
     The name counts as well: a page elsewhere can point its own name at 127.0.0.1 (DNS rebinding).
     """
@@ -76,6 +82,17 @@ def is_local(scope: Scope) -> bool:
         and is_loopback(client[0])
         and is_loopback(named_host(Headers(scope=scope)))
     )
+
+
+def is_local(scope: Scope, site: "Site") -> bool:
+    """Whether it is a browser on this machine that asks, on a service for this machine alone.
+
+    A proxy in front asks from this machine too, some of them by our own name. So nobody is local
+    where the world is to come (PUBLIC_URL), nor is what says that it was passed on.
+    """
+    headers = Headers(scope=scope)
+    passed_on = any(name in headers for name in _PASSED_ON)
+    return site.loopback and from_this_machine(scope) and not passed_on
 
 
 def _too_large(headers: Headers) -> Response | None:
@@ -134,7 +151,7 @@ class Guard:
     def _host_fits(self, scope: Scope, headers: Headers) -> bool:
         if self._site.loopback or scope["path"] in _ANY_HOST:
             return True
-        return named_host(headers) == self._site.host or is_local(scope)
+        return named_host(headers) == self._site.host or from_this_machine(scope)
 
     def _forged(self, scope: Scope, headers: Headers) -> Response | None:
         """Refuses what another site makes a visitor's browser send."""

@@ -44,7 +44,7 @@ def viewer(request: Request, parts: Parts) -> Viewer:
         with parts.base.database.begin() as tx:
             found = sessions.find(tx, hashed(value), parts.clock())
     request.state.login = found.login if found else None
-    return Viewer(demo=is_local(request.scope), session=found)
+    return Viewer(demo=is_local(request.scope, request.app.state.site), session=found)
 
 
 def signed_in(request: Request, viewer: Annotated[Viewer, Depends(viewer)]) -> Session:

@@ -3,8 +3,11 @@
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from app.adapters.policy_file import parse_policy
+from app.core.errors import UserError
 from app.core.policy import LIMIT, Mode, Policy
 
 
@@ -62,3 +65,35 @@ def test_what_is_wrong_is_refused_with_its_place(
     text: str, said: str, complains: Callable[..., str]
 ) -> None:
     assert said in complains(lambda: parse_policy(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "label: !!timestamp soon",
+        "mode: !!bool maybe",
+        "version: !!int ''",
+        "version: !!int '-'",
+        "rules: {unattended: {threshold: !!float ''}}",
+        "label: !own x",
+        "exempt: !!set {1}",
+        "x: !!python/object:os.system y",
+    ],
+)
+def test_a_tag_is_refused_with_its_place(text: str) -> None:
+    with pytest.raises(UserError, match=r"line 1, column \d+: tags"):
+        parse_policy(text)
+
+
+@pytest.mark.parametrize("version", ["true", "1.0", "2", "'1'"])
+def test_the_version_is_the_number_1(version: str) -> None:
+    with pytest.raises(UserError, match="version"):
+        parse_policy(f"version: {version}")
+
+
+@given(st.text(alphabet=st.sampled_from("abc:!-?'\"[]{}#&*|>%@`\n 0123456789.~<=,_"), max_size=80))
+def test_any_text_is_a_policy_or_a_sentence(text: str) -> None:
+    try:
+        parse_policy(text)
+    except UserError as refused:
+        assert refused.message

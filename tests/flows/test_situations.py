@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from app.db.packing import pack
+
 CLOSE = "version: 1\nmode: close\nrules:\n  burst: {mode: close, prs: 3, minutes: 10}\n"
 
 
@@ -451,3 +453,38 @@ def test_reconciliation_finds_what_was_never_delivered(gate: Any) -> None:
     assert gate.state(missed) == "clear"
     assert gate.state(closed) == "ended"
     assert gate.sweep.reconcile() == 0
+
+
+HOSTILE = "version: 1\nlabel: !!timestamp soon\n"
+
+
+def test_a_hostile_policy_stops_no_decision(gate: Any) -> None:
+    gate.policy(HOSTILE)
+    numbers = _flood(gate)
+    gate.settle()
+    assert {gate.state(n) for n in numbers} <= {"clear", "flagged"}
+    assert "tags" in gate.sql("SELECT policy_error FROM repositories")[0]["policy_error"]
+
+
+def test_a_hostile_policy_that_is_pushed_leaves_the_last_good_one_in_force(gate: Any) -> None:
+    gate.policy(CLOSE)
+    gate.world.open_pull(by="stranger")
+    gate.settle()
+    gate.world.push_files({".github/pulsegate.yml": HOSTILE}, by="olivia")
+    gate.settle()
+    row = gate.sql("SELECT policy, policy_error FROM repositories")[0]
+    assert row["policy"]["mode"] == "close"
+    assert "tags" in row["policy_error"]
+
+
+def test_a_payload_that_cannot_be_read_again_is_handled_and_holds_nothing_up(gate: Any) -> None:
+    number = gate.world.open_pull(by="stranger").number
+    gate.settle()
+    gate.world.edit_pull(number, by="stranger", title="Other words")
+    gate.deliver()
+    gate.sql(
+        "UPDATE payloads SET body = :b WHERE inbox_id = (SELECT max(id) FROM inbox) RETURNING 1",
+        b=pack(b"[" * 300 + b"]" * 300),
+    )
+    gate.settle()
+    assert gate.sql("SELECT count(*) AS n FROM inbox WHERE handled_at IS NULL")[0]["n"] == 0
