@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from app import __version__
-from app.core.errors import UserError
+from app.core.errors import RetryLater, UserError
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -20,13 +20,17 @@ USER_ERROR = 2
 
 app = typer.Typer(
     name="pulsegate",
-    help="A gate for pull requests that asks whether somebody is there.",
+    help=("A gate for pull requests that asks whether somebody is there.\n\nExample: pulsegate up"),
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-db = typer.Typer(help="The database's schema.", no_args_is_help=True, rich_markup_mode=None)
+db = typer.Typer(
+    help="The database's schema.\n\nExample: pulsegate db upgrade",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 app.add_typer(db, name="db")
 
 
@@ -231,6 +235,8 @@ def main() -> None:
         app()
     except UserError as error:
         _complain(error.message, error.hint)
+    except RetryLater as error:
+        _complain(error.reason, "try again; what was done until now is kept")
     except ModuleNotFoundError as error:
         if not error.name or error.name.partition(".")[0] == "app":
             raise

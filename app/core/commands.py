@@ -7,6 +7,7 @@ Command = Literal["reopen"]
 
 # What follows the backticks of a fence holds none: else they are code within a line.
 _FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`]*$)|~{3,})")
+_QUOTE = re.compile(r"^ {0,3}>")
 _COMMAND = re.compile(r"^/pulse[ \t]+([a-z]{1,20})[ \t]*$")
 
 
@@ -14,20 +15,32 @@ def commands(body: str) -> tuple[Command, ...]:
     """The known commands of a comment, in order, each once.
 
     A line inside a fenced or indented block, a quote or a list is somebody showing a command, not
-    giving one.
+    giving one; so is a line right below a quote, which Markdown takes for its continuation. What
+    stands in an HTML comment nobody sees.
     """
     found: list[Command] = []
     fence: str | None = None
+    quoted = hidden = False
     # Not `splitlines`, which also breaks where GitHub does not: within a quote, say.
     for line in body.split("\n"):
         mark = _FENCE.match(line)
         if mark:
             fence = _after(fence, mark.group(1), line)
             continue
-        given = _COMMAND.match(line) if fence is None else None
+        if fence is not None:
+            continue
+        was_hidden, hidden = hidden, _hides(line, hidden)
+        quoted = bool(_QUOTE.match(line)) or (quoted and bool(line.strip()))
+        given = _COMMAND.match(line) if not (quoted or was_hidden) else None
         if given:
             found.extend(c for c in get_args(Command) if c == given.group(1) and c not in found)
     return tuple(found)
+
+
+def _hides(line: str, hidden: bool) -> bool:
+    """Whether an HTML comment is open at the end of the line."""
+    opened, closed = line.rfind("<!--"), line.rfind("-->")
+    return opened > closed if opened != closed else hidden
 
 
 def _after(fence: str | None, mark: str, line: str) -> str | None:

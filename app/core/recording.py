@@ -131,9 +131,7 @@ def _object(number: int, raw: bytes) -> dict[str, Any]:
     try:
         value = json.loads(raw.decode(), parse_constant=_no_number)
     except UnicodeDecodeError:
-        _refuse(
-            number, "is not UTF-8 text", "Is it a compressed file? Its name has to end in .gz then."
-        )
+        _refuse(number, "is not UTF-8 text", "Only plain text and gzip are read.")
     except RecursionError:
         _refuse(number, "is nested too deeply", _HINT)
     except ValueError as error:

@@ -42,7 +42,7 @@ def one_line(text: str | None, limit: int = TITLE_LIMIT) -> str:
 def markdown(text: str | None, limit: int = TITLE_LIMIT) -> str:
     """Somebody's words inside our Markdown: shown as typed, pinging and linking nobody.
 
-    An `@` gets a zero-width joiner behind it, since GitHub has no escape for a mention; so does
+    An `@` gets a word joiner (U+2060) behind it, since GitHub has no escape for a mention; so does
     all else that would become a link, a reference or a formula: `#1`, `GH-1`, `www.`, `:`, `$`.
     """
     escaped = _MARKDOWN.sub(r"\\\1", one_line(text, limit))

@@ -12,12 +12,13 @@ from datetime import UTC, datetime
 import pydantic_core
 from pydantic import ValidationError
 
+from app.core.errors import UserError
 from app.core.events import address
 from app.core.facts import Fact
 from app.core.github import Installation, Repository
 from app.core.policy import Policy
 from app.core.ports import Task
-from app.core.recording import Header, RecordedDelivery, as_recorded, read
+from app.core.recording import NO_INSTALLATION, Header, RecordedDelivery, as_recorded, read
 from app.db import inbox, installations
 from app.db.engine import Database
 from app.flows.triage import Triage
@@ -67,12 +68,13 @@ class Replay:
     def run(self, lines: Iterable[str | bytes]) -> Iterator[Step]:
         """Replays as far as it is iterated. Raises `UserError` at a line that is broken."""
         header, deliveries = read(lines)
-        policies = {name: self.parse_policy(text) for name, text in header.policies.items()}
+        policies = {name: self._policy(name, text) for name, text in header.policies.items()}
         for delivery in deliveries:
             payload = as_recorded(delivery.payload)
+            body = _body(delivery, payload)
             at = min(delivery.at or self.triage.clock(), self.triage.clock())
             self._make_known(header, policies, payload, at)
-            made = self._store(delivery, payload, at)
+            made = self._store(delivery, payload, body, at)
             if made is not None:
                 self.triage.run(made)
                 for other in self.rings.heard():
@@ -87,10 +89,7 @@ class Replay:
         at: datetime,
     ) -> None:
         """The installation and repository of a delivery, marked as recorded from the start."""
-        try:
-            installation = Installation.model_validate(payload["installation"])
-        except ValidationError:
-            installation = Installation(id=payload["installation"]["id"])  # type: ignore[index]
+        installation = _installation(payload)
         with self.database.begin() as tx:
             if not installations.known_at_all(tx, installation.id):
                 roles = {str(account): int(role) for account, role in header.roles.items()}
@@ -110,7 +109,7 @@ class Replay:
                     installations.put_policy(tx, repository.id, policy, "recorded", at)
 
     def _store(
-        self, delivery: RecordedDelivery, payload: dict[str, object], at: datetime
+        self, delivery: RecordedDelivery, payload: dict[str, object], body: bytes, at: datetime
     ) -> int | None:
         with self.database.begin() as tx:
             return inbox.add(
@@ -118,7 +117,39 @@ class Replay:
                 source="replay",
                 key=delivery.guid,
                 event=delivery.event,
-                body=pydantic_core.to_json(payload, inf_nan_mode="null"),
+                body=body,
                 address=address(delivery.event, payload),
                 now=at,
             )
+
+    def _policy(self, name: str, text: str) -> Policy:
+        try:
+            return self.parse_policy(text)
+        except UserError as error:
+            raise UserError(
+                f"the recording's policy of {name} cannot be used: {error.message}",
+                hint="Mend it in the header, the first line of the recording.",
+            ) from error
+
+
+def _installation(payload: dict[str, object]) -> Installation:
+    """The installation of a recorded payload; of one that does not fit, only that there is one."""
+    for part in (payload.get("installation"), {"id": NO_INSTALLATION}):
+        try:
+            return Installation.model_validate(part)
+        except ValidationError:
+            continue
+    raise RuntimeError("an id alone is an installation")
+
+
+def _body(delivery: RecordedDelivery, payload: dict[str, object]) -> bytes:
+    """The payload as it is stored, in the bounds that a webhook's has; UserError beyond them."""
+    try:
+        body = pydantic_core.to_json(payload, inf_nan_mode="null")
+        pydantic_core.from_json(body)
+    except (ValueError, RecursionError) as error:
+        raise UserError(
+            f"the delivery {delivery.guid} of the recording cannot be stored: {error}",
+            hint="Its payload is nested too deeply or holds text that is none; remove its line.",
+        ) from error
+    return body

@@ -66,3 +66,23 @@ def test_any_comment_is_read(body: str) -> None:
 
 def test_long_lines_are_read_in_no_time() -> None:
     assert commands("`" * 60_000 + "x`\n" + "~" * 60_000 + "\n" + "/pulse " + " " * 60_000) == ()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<!--\n/pulse reopen\n-->",
+        "text <!-- hidden\n\n/pulse reopen\n--> text",
+        "> quoted\n/pulse reopen",
+        ">quoted\nmore of it\n/pulse reopen",
+    ],
+)
+def test_what_nobody_sees_or_somebody_quotes_is_no_command(body: str) -> None:
+    assert commands(body) == ()
+
+
+@pytest.mark.parametrize(
+    "body", ["<!-- a note -->\n/pulse reopen", "> quoted\n\n/pulse reopen", "a -->\n/pulse reopen"]
+)
+def test_what_comes_after_a_quote_or_an_html_comment_is_a_command(body: str) -> None:
+    assert commands(body) == ("reopen",)

@@ -185,3 +185,36 @@ def test_a_file_that_cannot_be_read(
     said = complains(read)
     assert f"{file} cannot be read" in said
     assert problem in said
+
+
+def _pull(**more: Any) -> str:
+    times = {"created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z"}
+    branch = {"ref": "x", "sha": "0" * 40}
+    pull = {"id": 1, "number": 1, "state": "open", "title": "x", "head": branch, "base": branch}
+    repository = {"id": 1, "name": "n", "full_name": "o/n"}
+    payload = {"pull_request": {**pull, **times, **more}, "repository": repository}
+    return json.dumps({"event": "pull_request", "payload": {"action": "opened", **payload}})
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (_pull(title="\ud800"), 2),
+        (_pull(**{"\ud800": 1}), 2),
+        ('{"event": "push", "payload": {"x": ' + "[" * 240 + "]" * 240 + "}}", 2),
+        ('{"event": "push", "payload": {"x": ' + "[" * 900 + "]" * 900 + "}}", 2),
+        ('{"event": "push", "payload": {"installation": {"id": 99999999999999999999}}}', 0),
+        (_pull(created_at="0001-01-01T00:00:00Z"), 0),
+        (_pull(created_at="9999-12-31T23:59:59Z"), 0),
+        ('{"recording": 1, "policies": {"o/n": "mode: !!bool x"}}', 2),
+    ],
+)
+def test_a_hostile_recording_ends_in_words_and_leaves_no_row_behind(
+    folder: Path, env: dict[str, str], sql: Sql, line: str, code: int
+) -> None:
+    hostile = folder / "hostile.jsonl"
+    hostile.write_text(f"{line}\n{_pull()}\n")
+    done = pulsegate(folder, "replay", str(hostile), **env)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert sql("SELECT id FROM inbox WHERE handled_at IS NULL") == []

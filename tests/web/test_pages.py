@@ -153,6 +153,9 @@ def test_demo_data_needs_a_browser_on_this_machine(server: Server, decided: Deci
             answer = server.http.get(address, headers=headers)
             assert "Seven of the recording" not in answer.text, (address, headers)
             assert "northlight" not in answer.text
+    for name in ("x-forwarded-for", "forwarded", "x-real-ip", "x-forwarded-proto", "via"):
+        answer = server.http.get("/", headers={name: "198.51.100.7"})
+        assert "northlight" not in answer.text, "what a proxy passes on is not from here"
     for host in ("localhost", "localhost:1", "127.0.0.1", "[::1]:8"):
         assert "Seven of the recording" in server.http.get("/", headers={"host": host}).text
 
