@@ -126,8 +126,11 @@ def places(tx: Tx, *, recorded: bool, limit: int = 1000) -> list[Place]:
     return [Place(**row) for row in rows.mappings()]
 
 
-def place_named(tx: Tx, owner: str, name: str) -> Place | None:
-    """The repository that bears this name now, whatever its case."""
+def place_named(tx: Tx, owner: str, name: str, *, live_first: bool) -> Place | None:
+    """The repository that bears this name now, whatever its case.
+
+    A recording may bear the name of a live one: `live_first` says which of the two is meant.
+    """
     row = (
         tx.execute(
             text(
@@ -137,10 +140,10 @@ def place_named(tx: Tx, owner: str, name: str) -> Place | None:
                 FROM repositories r JOIN installations i ON i.id = r.installation_id
                 WHERE lower(r.owner) = lower(:owner) AND lower(r.name) = lower(:name)
                     AND r.removed_at IS NULL AND i.deleted_at IS NULL
-                ORDER BY r.installed_at DESC LIMIT 1
+                ORDER BY (i.recording IS NULL) = :live_first DESC, r.installed_at DESC LIMIT 1
                 """
             ),
-            {"owner": owner, "name": name},
+            {"owner": owner, "name": name, "live_first": live_first},
         )
         .mappings()
         .one_or_none()

@@ -27,7 +27,13 @@ def create_app(settings: Settings | None = None) -> ASGIApp:
     parts = build(given)
     site = Site.of(given.public_url)
     made = FastAPI(
-        title="Pulsegate", docs_url=None, redoc_url=None, openapi_url=None, lifespan=_life
+        title="Pulsegate",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        # It would name http behind a proxy with TLS.
+        redirect_slashes=False,
+        lifespan=_life,
     )
     made.state.parts = parts
     made.state.site = site

@@ -1,6 +1,6 @@
 """For machines that look after this one: does it live, can it work, how does it do."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from fastapi import APIRouter, Response
@@ -11,6 +11,7 @@ from prometheus_client.registry import Collector
 
 from app.core.errors import RetryLater
 from app.db import inbox, migrate, outbox, reports
+from app.web.deadline import in_time
 from app.web.parts import Parts
 from app.wiring.web import WebParts
 
@@ -23,22 +24,35 @@ GAUGES = (
     ("pulsegate_outbox", "state", "Effects by state"),
 )
 
+# Shorter than a container's health check waits, for each of the two.
+_CHECK_SECONDS = 3.0
+
 router = APIRouter()
 
 
-@router.get("/healthz")
+@router.api_route("/healthz", methods=["GET", "HEAD"])
 def healthz() -> dict[str, str]:
     """That the process lives, whatever it lacks."""
     return {"status": "ok"}
 
 
-@router.get("/readyz")
-def readyz(response: Response, parts: Parts) -> dict[str, Any]:
+@router.api_route("/readyz", methods=["GET", "HEAD"])
+async def readyz(response: Response, parts: Parts) -> dict[str, Any]:
     """Whether all that this process needs answers, each named."""
-    checks = {"database": _database(parts), "broker": _broker(parts)}
+    checks = {
+        "database": await _word(lambda: _database(parts)),
+        "broker": await _word(lambda: _broker(parts)),
+    }
     ready = all(word == "ok" for word in checks.values())
     response.status_code = 200 if ready else 503
     return {"status": "ok" if ready else "not ready", **checks}
+
+
+async def _word(check: Callable[[], str]) -> str:
+    try:
+        return await in_time(check, _CHECK_SECONDS)
+    except RetryLater as error:
+        return error.reason
 
 
 def _database(parts: WebParts) -> str:

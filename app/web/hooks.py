@@ -1,11 +1,13 @@
 """Webhook deliveries: checked, committed, answered. Nothing else happens in the request."""
 
+import time
 from collections.abc import AsyncIterator
 from contextlib import ExitStack
 from threading import BoundedSemaphore
 from typing import Annotated, Any
 
 import anyio
+import structlog
 from fastapi import APIRouter, Depends, HTTPException, Request
 from pydantic_core import from_json
 from starlette.requests import ClientDisconnect
@@ -14,6 +16,7 @@ from app.adapters.github.webhook import verify, well_formed
 from app.core.errors import RetryLater, UserError
 from app.flows.intake import Incoming, accept
 from app.metrics import DELIVERIES
+from app.web.deadline import in_time
 from app.web.parts import Parts
 from app.wiring.web import WebParts
 
@@ -25,9 +28,12 @@ _LARGE = 1024 * 1024
 _LARGE_AT_ONCE = 8
 _READ_SECONDS = 30
 _RETRY_SECONDS = 5
+_SAY_EVERY_SECONDS = 5.0
 
 router = APIRouter()
 _seats = BoundedSemaphore(_LARGE_AT_ONCE)
+_said_at = float("-inf")
+log = structlog.get_logger(__name__)
 
 
 async def raw_body(request: Request) -> AsyncIterator[bytes]:
@@ -67,12 +73,22 @@ def _take_seat(seat: ExitStack) -> None:
 
 
 @router.post("/webhooks/github", status_code=202)
-def github(
+async def github(
     request: Request,
     body: Annotated[bytes, Depends(raw_body)],
     parts: Parts,
 ) -> dict[str, Any]:
     """Takes a delivery in; see docs for the answers."""
+    try:
+        return await in_time(lambda: _take(request, body, parts))
+    except RetryLater as error:
+        # GitHub counts the delivery as failed, and the sweep has it delivered again.
+        _say_why(error.reason)
+        wait = str(int(error.after.total_seconds()) if error.after else _RETRY_SECONDS)
+        raise _refused(503, "put off", error.reason, {"Retry-After": wait}) from error
+
+
+def _take(request: Request, body: bytes, parts: WebParts) -> dict[str, Any]:
     event = request.headers.get("x-github-event", "")
     try:
         secrets = _secrets(parts)
@@ -86,15 +102,20 @@ def github(
             payload=_payload(request.headers.get("content-type", ""), body),
         )
         accepted = accept(parts.base.database, parts.doorbell, incoming, parts.clock())
-    except RetryLater as error:
-        # GitHub counts the delivery as failed, and the sweep has it delivered again.
-        wait = str(int(error.after.total_seconds()) if error.after else _RETRY_SECONDS)
-        raise _refused(503, "put off", error.reason, {"Retry-After": wait}) from error
     except UserError as error:
         raise _refused(400, "malformed", f"{error.message}. {error.hint}".strip()) from error
     outcome = "accepted" if accepted.inbox_id is not None else "seen before"
     DELIVERIES.labels(event[:40], outcome).inc()
     return {"status": outcome, "event": event[:80]}
+
+
+def _say_why(reason: str) -> None:
+    """One line in the log for many deliveries that are put off."""
+    global _said_at  # noqa: PLW0603 - one for the process
+    now = time.monotonic()
+    if now - _said_at >= _SAY_EVERY_SECONDS:
+        _said_at = now
+        log.warning("deliveries are put off; GitHub is asked for them again", reason=reason)
 
 
 def _secrets(parts: WebParts) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ def place(parts: WebParts, viewer: Viewer, owner: str, name: str) -> Place:
     if "\0" in owner + name:  # PostgreSQL takes it for no text at all
         raise hidden
     with parts.base.database.begin() as tx:
-        found = reports.place_named(tx, owner, name)
+        found = reports.place_named(tx, owner, name, live_first=viewer.account is not None)
     if found is None:
         raise hidden
     if found.recorded:

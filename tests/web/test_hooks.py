@@ -8,6 +8,7 @@ import time
 from contextlib import ExitStack, suppress
 
 import httpx
+import psutil
 import pytest
 from redis import Redis
 from sqlalchemy import Engine, text
@@ -231,6 +232,27 @@ def test_database_down_asks_for_another_try(serve, servers, start_again):
         assert int(answer.headers["retry-after"]) >= 1
     finally:
         start_again(servers)
+    assert server.deliver(PING).status_code == 202
+
+
+def test_a_database_that_hangs_is_answered_in_time(serve, servers):
+    server = serve()
+    assert server.deliver(PING).status_code == 202
+    postgres = psutil.Process(servers.pids["PostgreSQL"])
+    backends = [postgres, *postgres.children()]
+    try:
+        for backend in backends:
+            backend.suspend()
+        begin = time.monotonic()
+        server.http.timeout = 20
+        answer = server.deliver(PING)
+        assert answer.status_code == 503
+        assert int(answer.headers["retry-after"]) >= 1
+        assert server.http.get("/readyz").status_code == 503
+        assert time.monotonic() - begin < 18, "GitHub gives a delivery up after ten seconds"
+    finally:
+        for backend in backends:
+            backend.resume()
     assert server.deliver(PING).status_code == 202
 
 

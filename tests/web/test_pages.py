@@ -211,3 +211,23 @@ def test_database_down_is_a_page_that_says_so(serve):
     assert answer.status_code == 503
     assert "Try again" in answer.text
     assert server.http.get("/static/style.css").status_code == 200
+
+
+def test_a_recording_of_the_same_name_hides_nothing(server: Server, decided: Decided):
+    recorded = decided.repository("acme/widgets", recorded=True)
+    decided.pull(recorded, 7, title="Seven of the recording")
+    live = decided.repository("acme/widgets")
+    decided.pull(live, 7, title="Seven is real")
+    page = server.http.get("/pull/acme/widgets/7")
+    assert "Seven of the recording" in page.text
+    assert "Seven is real" not in page.text
+
+
+@pytest.mark.parametrize("address", ["/healthz", "/readyz"])
+def test_a_check_may_ask_for_the_head_alone(server: Server, address: str):
+    answer = server.http.head(address)
+    assert (answer.status_code, answer.text) == (200, "")
+
+
+def test_a_slash_too_many_leads_nowhere_else(server: Server):
+    assert server.http.get("/login/", follow_redirects=False).status_code == 404
