@@ -195,10 +195,10 @@ def open_numbers(tx: Tx, repository_id: int, author_id: int, limit: int = _MOST)
     return list(tx.execute(rows).scalars())
 
 
-def without_burst(tx: Tx, case_id: int, minutes: int, limit: int = _MOST) -> list[tuple[int, int]]:
+def without_burst(tx: Tx, case_id: int, minutes: int, limit: int = _MOST) -> list[int]:
     """Open pull requests by the same author, opened near one, that are not yet seen as a burst.
 
-    Answers number and version. Those never decided yet will see it themselves.
+    Answers their numbers. Those never decided yet will see it themselves.
     """
     one, other = cases.alias("one"), cases.alias("other")
     within = timedelta(minutes=minutes)
@@ -208,7 +208,7 @@ def without_burst(tx: Tx, case_id: int, minutes: int, limit: int = _MOST) -> lis
         decisions.c.decision["findings"].contains([{"rule": "burst"}]),
     )
     rows = (
-        select(other.c.number, other.c.version)
+        select(other.c.number)
         .join(
             one,
             (one.c.repository_id == other.c.repository_id)
@@ -225,7 +225,7 @@ def without_burst(tx: Tx, case_id: int, minutes: int, limit: int = _MOST) -> lis
         .order_by(other.c.number)
         .limit(limit)
     )
-    return [(number, version) for number, version in tx.execute(rows)]
+    return list(tx.execute(rows).scalars())
 
 
 def known(tx: Tx, case_id: int) -> Known:

@@ -268,17 +268,18 @@ class Triage:
         if any(f.rule == "burst" for f in decision.findings):
             again = cases.without_burst(tx, judged.case.id, minutes)
         elif self._joined(tx, repository.id, judged.facts, minutes):
-            again = [(judged.case.number, decision.version)]
+            again = [judged.case.number]
         else:
             return []
         asked: list[int] = []
-        for number, version in again:
+        for number in again:
             where = Address(
                 installation_id=repository.installation_id,
                 repository_id=repository.id,
                 pull_number=number,
             )
-            key = f"burst:{repository.id}:{number}:{version}"
+            # Each decision asks for itself: one asked before may not have been part of it yet.
+            key = f"burst:{judged.case.id}:{decision.version}:{number}"
             made = inbox.again(tx, key=key, address=where, reason="burst", now=now)
             asked += [made] if made is not None else []
         return asked

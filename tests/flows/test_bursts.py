@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 from app.core.features import Signal
@@ -66,4 +67,24 @@ def test_one_whose_facts_are_older_than_the_burst_is_decided_anew(gate: Any) -> 
     replace(gate.triage, scorer=Meanwhile(three_more)).run(opened)
     assert gate.state(first) == "clear"
     gate.settle()
+    assert gate.world.pull(first).state == "closed"
+
+
+def test_one_that_was_near_a_burst_is_asked_again_once_it_is_part_of_it(gate: Any) -> None:
+    gate.policy(CLOSE)
+    start = gate.clock()
+
+    def opened(minute: int) -> int:
+        gate.world.clock = lambda: start + timedelta(minutes=minute)
+        return int(gate.world.open_pull(by="stranger", title=f"At {minute}").number)
+
+    first = opened(1)
+    burst = [opened(minute) for minute in (10, 11, 12, 13)]
+    gate.settle()
+    # Near the burst, and asked for that; but no ten minutes hold it with three others.
+    assert gate.world.pull(first).state == "open"
+    assert all(gate.world.pull(n).state == "closed" for n in burst)
+    late = opened(5)
+    gate.settle()
+    assert gate.world.pull(late).state == "closed"
     assert gate.world.pull(first).state == "closed"
