@@ -114,6 +114,17 @@ def pending_of_pull(
     return [_stimulus(row) for row in tx.execute(rows).mappings()]
 
 
+def asked_again(tx: Tx, repository_id: int, number: int) -> bool:
+    """Whether a pull request waits to be decided anew. Not by a delivery: some decide nothing."""
+    row = select(inbox.c.id).where(
+        inbox.c.source == "again",
+        inbox.c.repository_id == repository_id,
+        inbox.c.pull_number == number,
+        inbox.c.handled_at.is_(None),
+    )
+    return tx.execute(row.limit(1)).scalar_one_or_none() is not None
+
+
 def pending(tx: Tx, inbox_id: int, now: datetime) -> Stimulus | None:
     """One row, if it still waits and is due. Locked until the transaction ends."""
     rows = _WITH_PAYLOAD.where(

@@ -25,6 +25,9 @@ from app.flows.policy import refresh_policy
 Batch = Sequence[tuple[Stimulus, Event]]
 
 
+_UNCHANGED = "nothing that matters changed"
+
+
 class Judged(NamedTuple):
     """A case, the facts that it was decided on, and the decision: None where nothing changed."""
 
@@ -235,40 +238,41 @@ class Triage:
         now: datetime,
     ) -> None:
         """One transaction: the decision, its effects, the handled rows, and who else to look at."""
-        case, decision = judged.case, judged.decision
-        if decision is None:
-            self._handled(ids, "nothing that matters changed")
-            return
-        author = judged.facts.author
+        case, decision, author = judged.case, judged.decision, judged.facts.author
+        effects: list[int] = []
         with self.database.begin() as tx:
             if author is not None:
                 # Of two of one author's that are decided at the same time, the later sees the other.
                 hold(tx, f"author:{standing.repository.id}:{author.id}")
-            cases.save(tx, case, decision)
-            effects = outbox.add_all(
-                tx,
-                case_id=case.id,
-                number=number,
-                repository=standing.repository,
-                decision=decision,
-                now=now,
-            )
-            others = self._others(tx, standing, judged, decision, now)
-            inbox.handled(tx, ids, f"decided: {decision.state.value}", self.clock())
+            if decision is not None:
+                cases.save(tx, case, decision)
+                effects = outbox.add_all(
+                    tx,
+                    case_id=case.id,
+                    number=number,
+                    repository=standing.repository,
+                    decision=decision,
+                    now=now,
+                )
+            outcome = f"decided: {decision.state.value}" if decision else _UNCHANGED
+            inbox.handled(tx, ids, outcome, self.clock())
+            others = self._others(tx, standing, judged, now)
         if effects:
             self.doorbell.ring("perform", effects[0])
         for other in others:
             self.doorbell.ring("triage", other)
 
-    def _others(
-        self, tx: Tx, standing: Standing, judged: Judged, decision: Decision, now: datetime
-    ) -> list[int]:
+    def _others(self, tx: Tx, standing: Standing, judged: Judged, now: datetime) -> list[int]:
         """Whom to decide anew: the rest of a burst, or this one where it did not see the rest."""
-        repository, minutes = standing.repository, standing.policy.rules.burst.minutes
-        if any(f.rule == "burst" for f in decision.findings):
-            again = cases.without_burst(tx, judged.case.id, minutes)
-        elif self._joined(tx, repository.id, judged.facts, minutes):
-            again = [judged.case.number]
+        repository, rule = standing.repository, standing.policy.rules.burst
+        case, decision = judged.case, judged.decision
+        if decision and any(f.rule == "burst" for f in decision.findings):
+            again = cases.without_burst(tx, case.id, rule.minutes)
+            cause = f"burst:{case.id}:{decision.version}"
+        elif not judged.facts.burst(rule.prs, rule.minutes) and (
+            near := self._joined(tx, repository.id, judged.facts, rule.minutes)
+        ):
+            again, cause = [case.number], f"joined:{case.id}:{near}"
         else:
             return []
         asked: list[int] = []
@@ -278,19 +282,21 @@ class Triage:
                 repository_id=repository.id,
                 pull_number=number,
             )
-            # Each decision asks for itself: one asked before may not have been part of it yet.
-            key = f"burst:{judged.case.id}:{decision.version}:{number}"
-            made = inbox.again(tx, key=key, address=where, reason="burst", now=now)
-            asked += [made] if made is not None else []
+            # One that waits to be decided will see it all: what is under way looks again, above.
+            if not inbox.asked_again(tx, repository.id, number):
+                # Each decision asks for itself: one asked before may not have been part of it yet.
+                key = f"{cause}:{number}"
+                made = inbox.again(tx, key=key, address=where, reason="burst", now=now)
+                asked += [made] if made is not None else []
         return asked
 
-    def _joined(self, tx: Tx, repository_id: int, facts: Facts, minutes: int) -> bool:
-        """Whether more of the author's were opened near this one since its facts were gathered."""
+    def _joined(self, tx: Tx, repository_id: int, facts: Facts, minutes: int) -> int:
+        """How many of the author's stand near this one, if more than when its facts were read."""
         if facts.author is None:
-            return False
+            return 0
         at, within = facts.pull.created_at, burst_window(minutes)
-        near = cases.opened_near(tx, repository_id, facts.author.id, at, within)
-        return len(near) != len(facts.opened)
+        near = len(cases.opened_near(tx, repository_id, facts.author.id, at, within))
+        return near if near != len(facts.opened) else 0
 
     def _handled(self, ids: Sequence[int], outcome: str) -> None:
         with self.database.begin() as tx:

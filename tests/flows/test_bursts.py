@@ -88,3 +88,18 @@ def test_one_that_was_near_a_burst_is_asked_again_once_it_is_part_of_it(gate: An
     gate.settle()
     assert gate.world.pull(late).state == "closed"
     assert gate.world.pull(first).state == "closed"
+
+
+def test_a_comment_that_waits_keeps_nobody_from_being_decided_anew(gate: Any) -> None:
+    gate.policy(CLOSE)
+    numbers = [gate.world.open_pull(by="stranger", title=f"Change {n}").number for n in range(3)]
+    gate.settle()
+    gate.world.open_pull(by="stranger", title="The fourth")
+    gate.deliver()
+    _, fourth = gate.bell.rings.popleft()
+    for number in numbers:
+        gate.world.comment(number, "What is this for?", by="tom")
+    gate.deliver()
+    gate.triage.run(fourth)
+    gate.settle()
+    assert [gate.world.pull(n).state for n in numbers] == ["closed"] * 3
