@@ -284,7 +284,9 @@ def _kept_key(path: Path) -> str:
             pass
         finally:
             fresh.unlink()
-        key = path.read_text().strip()
+        key = "" if path.is_dir() else path.read_text().strip()
+    except UnicodeDecodeError:
+        key = ""
     except OSError as error:
         raise UserError(
             f"the secret key cannot be kept in {path}: {error.strerror}",
@@ -311,4 +313,9 @@ def load(**given: Any) -> Settings:
         raise UserError(
             "the configuration is not right:\n  " + "\n  ".join(lines),
             hint="correct the environment variable or the line in .env; see .env.example",
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(
+            f"the file .env cannot be read: {error}",
+            hint="make it a text file in UTF-8 that you may read; see .env.example",
         ) from None

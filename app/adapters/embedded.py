@@ -13,66 +13,36 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
 from urllib.parse import quote
 
-import psutil
-import psycopg
-
 from app.adapters.child import spawn, stop
+from app.adapters.embedded_process import Server, clear_stale, log_file, postgres_refusal
 from app.adapters.state_folder import StateFolder
 from app.core.errors import UserError
 
 _USER = "pulsegate"
 _PORT = 5432  # only a part of the socket's name; said everywhere, since PGPORT would change it
 _SOCKET = f".s.PGSQL.{_PORT}"
-_LOG_BYTES = 5_000_000
 _START_SECONDS = 60.0
 _RECOVERY_SECONDS = 600.0
+# A start is silent for so long, and says that it goes on so often.
+_SAY_SECONDS = 5.0
+_SAY_AGAIN_SECONDS = 60.0
+# So often a server may end by itself, and so long PostgreSQL may refuse us, before it is given up.
+_ENDS = 3
+_REFUSES_SECONDS = 2.0
+_ANEW = "restore a backup of the folder {}, or move it away to start with nothing"
 
 
 class FolderInUse(UserError):
     """Another process runs its servers from this state folder."""
 
 
-class _Server:
-    """One server: how to start it, whether it answers, how to stop it."""
-
-    def __init__(
-        self, name: str, log: Path, start: Callable[[Path], "subprocess.Popen[bytes]"]
-    ) -> None:
-        self.name = name
-        self.log = log
-        self._start = start
-        self.process: subprocess.Popen[bytes] | None = None
-        self._again = 0.0
-
-    @property
-    def dead(self) -> bool:
-        return self.process is None or self.process.poll() is not None
-
-    def restart_if_dead(self) -> bool:
-        """Start it unless it lives, at most five times a second; never waits for it to answer."""
-        if not self.dead or time.monotonic() < self._again:
-            return False
-        self._again = time.monotonic() + 0.2
-        self.process = self._start(self.log)
-        return True
-
-    def tail(self) -> str:
-        """The end of its log, for an error message."""
-        try:
-            lines = self.log.read_text(errors="replace").splitlines()
-        except OSError:
-            return ""
-        return "\n".join(f"  {line}" for line in lines[-5:])
-
-
 class EmbeddedServers:
     """Both servers of one state folder. Not thread-safe; `start` and `poll` in the main thread.
 
     `postgres` and `valkey` say which of them are wanted. `durable=False` is for tests: a power cut
-    may then damage the data (a killed process may not).
+    may then damage the data (a killed process may not). `say` gets a line when a start takes long.
     """
 
     def __init__(
@@ -82,12 +52,14 @@ class EmbeddedServers:
         postgres: bool = True,
         valkey: bool = True,
         durable: bool = True,
+        say: Callable[[str], None] = lambda _: None,
     ) -> None:
+        self._say = say
         self.folder = StateFolder(state_dir)
         self._durable = durable
         logs = self.folder.logs
-        self._postgres = _Server("PostgreSQL", logs / "postgresql.log", self._start_postgres)
-        self._valkey = _Server("Valkey", logs / "valkey.log", self._start_valkey)
+        self._postgres = Server("PostgreSQL", logs / "postgresql.log", self._start_postgres)
+        self._valkey = Server("Valkey", logs / "valkey.log", self._start_valkey)
         self._wanted = [self._postgres] * postgres + [self._valkey] * valkey
 
     @property
@@ -112,11 +84,26 @@ class EmbeddedServers:
 
     def running(self) -> bool:
         """Whether all that are wanted answer now, whoever started them."""
-        answers = {"PostgreSQL": self._postgres_answers, "Valkey": self._valkey_answers}
-        return all(answers[server.name]() for server in self._wanted)
+        return all(self._refusal(server) is None for server in self._wanted)
+
+    def _refusal(self, server: Server) -> str | None:
+        """None where it answers; else the reason that it gives, empty where it gives none yet."""
+        if server is self._postgres:
+            return postgres_refusal(self.folder.sockets, _PORT, _USER)
+        return None if self._valkey_answers() else ""
 
     def start(self) -> None:
         """Start both and wait until they answer. UserError if the folder does not allow it."""
+        try:
+            self._start_all()
+        except OSError as error:
+            raise UserError(
+                f"the state folder {self.folder.path} is not as Pulsegate made it: "
+                f"{error.filename or 'a file in it'}: {error.strerror or error}",
+                hint="move away what is named, or set another STATE_DIR",
+            ) from None
+
+    def _start_all(self) -> None:
         self.folder.prepare()
         if not self.folder.lock():
             raise FolderInUse(
@@ -151,21 +138,41 @@ class EmbeddedServers:
         self.folder.unlock()
 
     def _wait(self) -> None:
-        """Poll until both answer. One that keeps dying is given up; one that recovers is not."""
+        """Poll until both answer. One that cannot is given up; one that recovers is waited for."""
         begin = time.monotonic()
+        say_at, refused_since = begin + _SAY_SECONDS, begin
         while True:
             self.poll()
-            if self.running():
+            refusals = {
+                s.name: (s, said) for s in self._wanted if (said := self._refusal(s)) is not None
+            }
+            if not refusals:
                 return
-            waited = time.monotonic() - begin
-            for server in self._wanted:
-                limit = _START_SECONDS / 4 if server.dead else _RECOVERY_SECONDS
-                if waited > limit:
-                    raise UserError(
-                        f"{server.name} does not start; the end of {server.log}:\n{server.tail()}",
-                        hint="see the log; if it is of no help, set another STATE_DIR",
+            now = time.monotonic()
+            if not any(said for _, said in refusals.values()):
+                refused_since = now
+            for server, said in refusals.values():
+                if said and now - refused_since > _REFUSES_SECONDS:
+                    raise self._given_up(server, f"refuses every connection ({said})")
+                if server.ends >= _ENDS or (server.dead and now - begin > _START_SECONDS / 4):
+                    raise self._given_up(server, "does not start")
+                if now - begin > _RECOVERY_SECONDS:
+                    raise self._given_up(server, f"did not start within {now - begin:.0f} s")
+            if now >= say_at:
+                say_at = now + _SAY_AGAIN_SECONDS
+                for server, _ in refusals.values():
+                    self._say(
+                        f"{server.name} is still starting (a large database may take minutes "
+                        f"after it was not stopped in order); its log is {server.log}"
                     )
             time.sleep(0.02)
+
+    def _given_up(self, server: Server, what: str) -> UserError:
+        data = self.folder.data if server is self._postgres else self.folder.valkey
+        return UserError(
+            f"{server.name} {what}; the end of {server.log}:\n{server.tail()}",
+            hint=_ANEW.format(data),
+        )
 
     def _initialise(self) -> None:
         """Make the database's files on the first start, beside, and rename once complete."""
@@ -206,7 +213,7 @@ class EmbeddedServers:
 
     def _start_postgres(self, log: Path) -> "subprocess.Popen[bytes]":
         folder = self.folder
-        _clear_stale(folder.data)
+        clear_stale(folder.data)
         for left in (folder.sockets / _SOCKET, folder.sockets / f"{_SOCKET}.lock"):
             left.unlink(missing_ok=True)
         options = {
@@ -222,7 +229,7 @@ class EmbeddedServers:
         if not self._durable:
             options |= {"fsync": "off", "full_page_writes": "off"}
         words = [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
-        with _log_file(log) as out:
+        with log_file(log) as out:
             return spawn(
                 [folder.postgres("postgres"), "-D", folder.data, *words],
                 # it then ends its own children and leaves; the next start recovers
@@ -240,24 +247,10 @@ class EmbeddedServers:
         options |= {"save": "", "appendonly": "no", "dir": str(folder.valkey), "daemonize": "no"}
         options |= {"loglevel": "warning", "databases": "64"}
         words = [word for name, value in options.items() for word in (f"--{name}", value)]
-        with _log_file(log) as out:
+        with log_file(log) as out:
             return spawn(
                 [folder.valkey_server(), *words], user=folder.user, cwd=folder.valkey, stdout=out
             )
-
-    def _postgres_answers(self) -> bool:
-        try:
-            with psycopg.connect(
-                user=_USER,
-                dbname="postgres",
-                host=str(self.folder.sockets),
-                port=_PORT,
-                connect_timeout=5,
-            ) as connection:
-                connection.execute("select 1")
-        except psycopg.Error:
-            return False
-        return True
 
     def _valkey_answers(self) -> bool:
         with socket.socket(socket.AF_UNIX) as connection:
@@ -272,10 +265,14 @@ class EmbeddedServers:
 
 @contextmanager
 def ensure(
-    state_dir: Path, *, postgres: bool = True, valkey: bool = True
+    state_dir: Path,
+    *,
+    postgres: bool = True,
+    valkey: bool = True,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Iterator[EmbeddedServers]:
     """The servers of a state folder: another Pulsegate's, or our own for the block."""
-    servers = EmbeddedServers(state_dir, postgres=postgres, valkey=valkey)
+    servers = EmbeddedServers(state_dir, postgres=postgres, valkey=valkey, say=say)
     deadline = time.monotonic() + _START_SECONDS
     while True:
         try:
@@ -294,40 +291,3 @@ def ensure(
         yield servers
     finally:
         servers.stop()
-
-
-def _log_file(path: Path) -> BinaryIO:
-    if path.exists() and path.stat().st_size > _LOG_BYTES:
-        path.replace(path.with_suffix(".log.1"))
-    return path.open("ab")
-
-
-def _clear_stale(data: Path) -> None:
-    """Make a `postmaster.pid` that names no living server of this folder harmless.
-
-    We hold the state folder's lock, so that what the file names is one of: a server that is just
-    leaving since its Pulsegate was killed; nobody; an unrelated process that got the number, for
-    which PostgreSQL would refuse to start. The file itself stays: by it PostgreSQL knows whether
-    children of the killed server still write to the data.
-    """
-    file = data / "postmaster.pid"
-    try:
-        lines = file.read_text().splitlines(keepends=True)
-    except FileNotFoundError:
-        return
-    try:
-        process = psutil.Process(int(lines[0]))
-        ours = process.name() == "postgres" and str(data) in process.cmdline()
-    except (ValueError, IndexError):
-        file.unlink()  # cut short when the power went
-        return
-    except psutil.Error:
-        return
-    if ours:
-        _, alive = psutil.wait_procs([process], timeout=5)
-        for left in alive:
-            left.kill()
-        psutil.wait_procs(alive, timeout=5)
-    else:
-        # PostgreSQL takes its own parent's number for a left-over.
-        file.write_text("".join([f"{os.getpid()}\n", *lines[1:]]))

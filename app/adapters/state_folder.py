@@ -60,7 +60,12 @@ class StateFolder:
             with tempfile.TemporaryFile(dir=folder):
                 pass
         except OSError as error:
-            what = "is a file" if folder.is_file() else f"cannot be written: {error.strerror}"
+            if folder.is_symlink() and not folder.exists():
+                what = f"is a link to {folder.readlink()}, which is not there"
+            elif folder.exists() and not folder.is_dir():
+                what = "is a file"
+            else:
+                what = f"cannot be written: {error.strerror}"
             raise UserError(
                 f"the state folder {folder} {what}",
                 hint="set STATE_DIR to a folder that you may write",
@@ -78,7 +83,13 @@ class StateFolder:
         """UserError for a folder of somebody else, or a link to one."""
         found = folder.lstat()
         runs = self.user.pw_uid if self.user else os.geteuid()
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid not in {runs, *ours}:
+        if not stat.S_ISDIR(found.st_mode):
+            what = "a link" if stat.S_ISLNK(found.st_mode) else "a file"
+            raise UserError(
+                f"{folder} is {what}, and must be a folder",
+                hint="move it away, or set STATE_DIR to another folder",
+            )
+        if found.st_uid not in {runs, *ours}:
             raise UserError(
                 f"{folder} belongs to another user (number {found.st_uid})",
                 hint="run Pulsegate as that user, or set STATE_DIR to another folder",
@@ -169,7 +180,14 @@ class StateFolder:
 
     def lock(self) -> bool:
         """Take the folder for this process, until it ends or unlocks; False if another has it."""
-        handle = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        place = self.path / "lock"
+        try:
+            handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise UserError(
+                f"the file {place} cannot be opened: {error.strerror}",
+                hint="move it away if no Pulsegate runs there, or set another STATE_DIR",
+            ) from None
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -189,13 +207,13 @@ class StateFolder:
     def holder(self) -> str:
         """The process that has the folder, in words."""
         try:
-            return f"process {(self.path / 'lock').read_text() or 'unknown'}"
+            return f"process {(self.path / 'lock').read_text(errors='replace') or 'unknown'}"
         except OSError:
             return "another process"
 
     def has_database(self) -> bool:
         """Whether there is one that our PostgreSQL can run; UserError if there is another."""
-        if not self.data.exists():
+        if not os.path.lexists(self.data):
             return False
         self._refuse_foreign(self.data)
         try:

@@ -3,8 +3,12 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import structlog
+
 from app.adapters.embedded import EmbeddedServers, ensure
 from app.settings import Settings
+
+log = structlog.get_logger(__name__)
 
 
 def missing(settings: Settings) -> dict[str, bool]:
@@ -39,5 +43,5 @@ def connected(settings: Settings) -> Iterator[dict[str, str]]:
     if not settings.embedded:
         yield environment(settings, None)
         return
-    with ensure(settings.state_dir, **missing(settings)) as servers:
+    with ensure(settings.state_dir, **missing(settings), say=log.info) as servers:
         yield environment(settings, servers)

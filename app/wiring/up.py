@@ -93,7 +93,11 @@ def up(
         with ExitStack() as stack:
             servers = None
             if settings.embedded:
-                servers = EmbeddedServers(settings.state_dir, **missing(settings))
+                servers = EmbeddedServers(
+                    settings.state_dir,
+                    **missing(settings),
+                    say=lambda line: tell("pulsegate", line),
+                )
                 tell("pulsegate", f"starting the embedded servers in {settings.state_dir}")
                 stack.callback(servers.stop)
                 servers.start()
