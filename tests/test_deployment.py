@@ -132,6 +132,32 @@ def test_migrate_does_its_work_and_ends(services, root, servers, state_folder):
     assert "the schema is at" in done.stdout
 
 
+@pytest.mark.parametrize("name", ["worker", "worker-perform", "beat"])
+def test_what_has_no_port_runs_and_is_found_healthy(
+    services, root, database_url, servers, wait_for, tmp_path, name
+):
+    service = services[name]
+    env = service["environment"] | {"DATABASE_URL": database_url, "REDIS_URL": servers.redis_url}
+    check = service["healthcheck"]["test"][1:]
+    program = check[2].replace('"worker", "beat"', f'"{name}-of-another-container"')
+    said = tmp_path / "said"
+    with said.open("w") as out:
+        running = subprocess.Popen(
+            [sys.executable, "-m", "app.cli", *service["command"]],
+            cwd=root, env=os.environ | env, stdout=out, stderr=out, start_new_session=True,
+        )  # fmt: skip
+    try:
+        if name != "beat":  # which says nothing while all is well
+            wait_for(lambda: "ready." in said.read_text(), f"{name} is ready", 40)
+        healthy = [sys.executable, *check[1:]]
+        wait_for(lambda: subprocess.run(healthy, check=False).returncode == 0, "healthy", 20)
+        assert running.poll() is None, said.read_text()
+        assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 1
+    finally:
+        running.terminate()
+        running.wait(30)
+
+
 def test_health_checks_of_ours_are_programs_that_compile(services, root):
     image = (root / "Dockerfile").read_text()
     words = json.loads(re.search(r"HEALTHCHECK [^\[]*CMD (\[.*\])", image)[1])
