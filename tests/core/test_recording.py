@@ -201,11 +201,6 @@ def test_as_recorded_negates_what_names_a_live_place_and_nothing_else() -> None:
     assert as_recorded(found) == found
 
 
-@pytest.mark.parametrize("id_", [2**63 + 1, -(2**63) - 1, 2**70, True, "7", 7.0])
-def test_an_installation_by_an_id_that_no_database_takes_is_some_installation(id_: Any) -> None:
-    assert as_recorded({"installation": {"id": id_}})["installation"]["id"] == -1
-
-
 @given(
     st.dictionaries(st.sampled_from(["repository", "installation", "repositories"]), json_values)
 )
