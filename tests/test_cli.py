@@ -43,6 +43,15 @@ def test_every_command_has_help_with_an_example(pulsegate, command):
     assert f"pulsegate {' '.join(command)}" in done.stdout.partition("Example:")[2]
 
 
+@pytest.mark.parametrize("words", [(), ("db",)], ids=["pulsegate", "pulsegate db"])
+@pytest.mark.parametrize("ask", [("--help",), ()], ids=["asked", "no command"])
+def test_the_help_of_a_group_has_an_example_too(pulsegate, words, ask):
+    done = pulsegate(*words, *ask)
+    shown = done.stdout + done.stderr  # without a command it is an error's text
+    assert " ".join(("Example: pulsegate", *words)) in shown
+    assert shown.index("Example:") < shown.index("Commands:")
+
+
 def test_help_without_a_command_lists_all_of_them(pulsegate):
     done = pulsegate("--help")
     assert all(command[0] in done.stdout for command in COMMANDS)

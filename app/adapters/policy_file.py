@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from app.core.errors import UserError
 from app.core.policy import LIMIT, PATH, Policy
+from app.core.text import one_line
 
 _DEPTH = 20
 
@@ -77,11 +78,11 @@ def parse_policy(text: str) -> Policy:
 def _place(error: Exception) -> str:
     mark = getattr(error, "problem_mark", None)
     where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-    return f"{where}{getattr(error, 'problem', None) or error}"[:300]
+    # On one line and without NUL, which a key can hold and no database stores.
+    return one_line(f"{where}{getattr(error, 'problem', None) or error}")
 
 
 def _problems(error: ValidationError) -> str:
     found = error.errors(include_input=False, include_url=False)[:5]
-    return "; ".join(f"{'.'.join(map(str, e['loc'])) or 'the file'}: {e['msg']}" for e in found)[
-        :1000
-    ]
+    parts = (f"{'.'.join(map(str, e['loc'])) or 'the file'}: {e['msg']}" for e in found)
+    return one_line("; ".join(parts), 1000)

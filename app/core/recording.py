@@ -8,11 +8,10 @@ the time that the payload itself names.
 
 import codecs
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import chain
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, NoReturn
 
 from pydantic import (
     BaseModel,
@@ -22,10 +21,12 @@ from pydantic import (
     TypeAdapter,
     ValidationError,
 )
+from pydantic_core import from_json
 
 from app.core.errors import UserError
 from app.core.facts import Fact, Role
-from app.core.github import Moment
+from app.core.github import Id, Moment
+from app.core.policy import Version
 from app.core.text import clean, one_line
 
 LINE_LIMIT = 25_000_000  # bytes; GitHub caps a payload at 25 MB
@@ -60,9 +61,9 @@ class Header(Fact):
     the configuration by `owner/name`.
     """
 
-    recording: Literal[1] = 1
+    recording: Version = 1
     note: Words = ""
-    roles: Mapping[int, Annotated[Role, BeforeValidator(_role)]] = Field(default_factory=dict)
+    roles: Mapping[Id, Annotated[Role, BeforeValidator(_role)]] = Field(default_factory=dict)
     policies: Mapping[Words, Words] = Field(default_factory=dict)
 
 
@@ -129,20 +130,23 @@ def _bytes(number: int, line: str | bytes) -> bytes:
 
 def _object(number: int, raw: bytes) -> dict[str, Any]:
     try:
-        value = json.loads(raw.decode(), parse_constant=_no_number)
+        raw.decode()
+        # Read as a webhook's body is: what goes in can be stored, and read from there again.
+        value = from_json(raw, allow_inf_nan=False)
     except UnicodeDecodeError:
-        _refuse(number, "is not UTF-8 text", "Only plain text and gzip are read.")
-    except RecursionError:
-        _refuse(number, "is nested too deeply", _HINT)
-    except ValueError as error:
+        _refuse(
+            number,
+            "is not UTF-8 text",
+            "Is it packed? gzip is known by its first two bytes, whatever the file is called; "
+            "unpack anything else first.",
+        )
+    except (ValueError, RecursionError) as error:
+        if "recursion limit" in str(error):
+            _refuse(number, "is nested too deeply", _HINT)
         _refuse(number, f"is not JSON ({error})", _HINT)
     if not isinstance(value, dict):
         _refuse(number, "is not a JSON object", _HINT)
     return value
-
-
-def _no_number(word: str) -> NoReturn:
-    raise ValueError(f"{word} is not a JSON number")
 
 
 def _deliveries(rows: Iterator[_Row]) -> Iterator[RecordedDelivery]:

@@ -1,5 +1,6 @@
 """Every stimulus, once: webhook deliveries, reconciliation, our own requests to decide anew."""
 
+import zlib
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -11,6 +12,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core.events import Address
 from app.core.facts import Fact
 from app.core.patience import backoff
+from app.core.text import one_line
 from app.db.bells import LOST, UNHEARD, ring_once
 from app.db.engine import Tx
 from app.db.packing import pack, unpack
@@ -29,7 +31,10 @@ _WITH_PAYLOAD = select(inbox, payloads.c.body).outerjoin(
 
 
 class Stimulus(Fact):
-    """One row that waits. `payload` is None where it was lost to retention or never was one."""
+    """One row that waits. `payload` is None where it was lost to retention or never was one.
+
+    `problem` says why a payload that is there cannot be decoded; "" where it can.
+    """
 
     id: int
     source: str
@@ -38,6 +43,7 @@ class Stimulus(Fact):
     repository_id: int | None
     pull_number: int | None
     payload: Any
+    problem: str = ""
     received_at: datetime
     attempts: int
 
@@ -135,13 +141,14 @@ def pending(tx: Tx, inbox_id: int, now: datetime) -> Stimulus | None:
 
 
 def _stimulus(row: RowMapping) -> Stimulus:
+    payload, problem = None, ""
     try:
         payload = pydantic_core.from_json(unpack(row["body"])) if row["body"] else None
-    except ValueError:
-        # Only what was never a webhook's: the web refuses it. It must not hold up what can be read.
-        payload = None
-    names = set(Stimulus.model_fields) - {"payload"}
-    return Stimulus(payload=payload, **{name: row[name] for name in names})
+    except (ValueError, RecursionError, zlib.error) as error:
+        # The row comes out all the same: one that raises here would wait and be tried for ever.
+        problem = f"the stored payload cannot be decoded: {one_line(str(error), 200)}"
+    names = set(Stimulus.model_fields) - {"payload", "problem"}
+    return Stimulus(payload=payload, problem=problem, **{name: row[name] for name in names})
 
 
 def handled(tx: Tx, ids: Sequence[int], outcome: str, now: datetime) -> None:

@@ -9,7 +9,15 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from app.core.commands import commands
-from app.core.events import Again, CheckRunEvent, CommentEvent, Event, PullRequestEvent, parse
+from app.core.events import (
+    Again,
+    CheckRunEvent,
+    CommentEvent,
+    Event,
+    PullRequestEvent,
+    Unread,
+    parse,
+)
 from app.core.facts import Facts, Hand, HandAct, Request, Role
 from app.core.features import RATE_MINUTES
 from app.core.github import Account
@@ -32,6 +40,9 @@ def event_of(row: Stimulus) -> Event:
     """A stored stimulus as a typed event."""
     if row.source == "again":
         return Again(name="again", reason=str((row.payload or {}).get("reason", "")))
+    if row.problem:
+        where = row.installation_id
+        return Unread(name=row.event, installation_id=where, problem=row.problem)
     return parse(row.event, row.payload)
 
 

@@ -7,6 +7,7 @@ from app.core.errors import Rejected, UserError
 from app.core.facts import RepositoryRef
 from app.core.policy import Policy
 from app.core.ports import Reader
+from app.core.text import clean
 from app.db import installations
 from app.db.engine import Database
 
@@ -24,7 +25,7 @@ def refresh_policy(
         policy = parse_policy(found.text) if found else None
     except (Rejected, UserError) as error:
         with database.begin() as tx:
-            installations.policy_failed(tx, repository.id, str(error), now)
+            installations.policy_failed(tx, repository.id, clean(str(error)), now)
         return
     with database.begin() as tx:
         installations.put_policy(tx, repository.id, policy, found.sha if found else None, now)

@@ -9,6 +9,7 @@ from typing import IO
 
 from app.adapters.policy_file import parse_policy
 from app.core.errors import UserError
+from app.core.recording import LINE_LIMIT
 from app.flows.replay import Replay, Rings, Step
 from app.settings import Settings
 from app.wiring.worker import WorkerParts
@@ -36,7 +37,9 @@ def replay(settings: Settings, path: Path) -> Iterator[Step]:
     try:
         # Also where an App is configured, it has nothing to do with what was recorded elsewhere.
         triage = parts.without_github().triage
-        with opened(path) as lines:
+        with opened(path) as file:
+            # Never more of a line than is looked at: a packed one may have no end.
+            lines = iter(lambda: file.readline(LINE_LIMIT + 1), b"")
             yield from Replay(parts.base.database, triage, rings, parse_policy).run(lines)
     finally:
         parts.close()

@@ -1,10 +1,10 @@
 """The configuration is a stranger's text: read in bounds, or refused with the place that is wrong."""
 
+import time
 from collections.abc import Callable
-from contextlib import suppress
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from app.adapters.policy_file import parse_policy
@@ -60,6 +60,11 @@ BOMB = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n"
         ("exempt: {accounts: [yes]}", "exempt.accounts"),
         ("label: 'two\n\n  lines'", "label"),
         ("mode: \x00", ""),
+        ('label: "\\UFFFFFFFF"', "not valid YAML"),
+        ("x: 1" + ":1" * 1000 + ".5", "not valid YAML"),
+        ("? 0x" + "f" * 50_000 + "\n: close", ""),
+        ("!mine\nmode: close", "line 1, column 1: tags"),
+        ("mode: ! close", "tags"),
     ],
 )
 def test_what_is_wrong_is_refused_with_its_place(
@@ -92,7 +97,50 @@ def test_the_version_is_the_number_1(version: str) -> None:
         parse_policy(f"version: {version}")
 
 
-@given(st.text(alphabet=st.sampled_from("abc:!-?'\"[]{}#&*|>%@`\n 0123456789.~<=,_"), max_size=80))
-def test_any_text_is_a_policy_or_a_sentence(text: str) -> None:
-    with suppress(UserError):
-        assert isinstance(parse_policy(text), Policy)
+_PIECES = [
+    *("version", "mode", "label", "rules", "burst", "unattended", "prs", "threshold", "exempt"),
+    *("accounts", "apps", "close", "observe", "off", "yes", "1", "1.0", ".5", ".nan", "-", "0x", "1:1"),
+    *("!!timestamp", "!!bool", "!!int", "!!float", "!!binary", "!!set", "!!omap", "!!pairs", "!x", "!"),
+    *(": ", "\n", "\n  ", "- ", "? ", "[", "]", "{", "}", ", ", "'", '"', "&a ", "*a", "<<", "=", "|\n "),
+    *("2026-01-01", "0001-01-01T00:00:00+23:59", "---\n", "%TAG ! x\n", "# ", "\\0", "\\ud800", "\\UFFFFFFFF"),
+]  # fmt: skip
+
+
+@settings(max_examples=500)
+@given(
+    st.text(st.characters(exclude_categories=[]), max_size=60)
+    | st.lists(st.sampled_from(_PIECES), max_size=14).map("".join)
+    | st.tuples(st.sampled_from(_PIECES), st.integers(1, 2000)).map(lambda p: p[0] * p[1])
+)
+@example("label: !!timestamp soon")
+@example("version: !!int ''")
+@example('"\\0": 1')
+def test_any_text_is_a_policy_or_refused_in_words_that_a_database_stores(text: str) -> None:
+    try:
+        found: Policy | UserError = parse_policy(text)
+    except UserError as error:
+        found = error
+    if isinstance(found, UserError):
+        assert found.hint
+        assert len(found.message) < 1200
+        assert "\0" not in found.message
+        found.message.encode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- " * 49_000,
+        "? " * 49_000,
+        "{" * LIMIT,
+        "x: 1" + ":1" * 49_000,
+        "<<: [" + "{a: 1}," * 9_000,
+    ],
+    ids=["list", "keys", "braces", "number", "merges"],
+)
+def test_a_file_as_long_as_allowed_is_refused_in_bounded_time(
+    text: str, complains: Callable[..., str]
+) -> None:
+    began = time.process_time()
+    complains(lambda: parse_policy(text))
+    assert time.process_time() - began < 20

@@ -222,10 +222,24 @@ def test_times_have_a_zone_always() -> None:
     event = parse("pull_request", {"pull_request": {**PULL, "created_at": "2026-11-16T13:00:00"}})
     assert isinstance(event, PullRequestEvent)
     assert event.pull_request.created_at == datetime(2026, 11, 16, 13, tzinfo=UTC)
-    outside = parse(
-        "pull_request", {"pull_request": {**PULL, "created_at": "0001-01-01T00:00:00+10:00"}}
-    )
-    assert isinstance(outside, Unread)
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        "0001-01-01T00:00:00Z",
+        "0001-01-01T00:00:00+10:00",
+        "1989-12-31T23:59:59Z",
+        "2201-01-01T00:00:00Z",
+        "9999-12-31T23:59:59Z",
+        "9999-12-31T23:59:59-10:00",
+    ],
+)
+@pytest.mark.parametrize("field", ["created_at", "updated_at", "merged_at"])
+def test_times_near_the_ends_of_the_calendar_do_not_fit(field: str, time: str) -> None:
+    event = parse("pull_request", {"pull_request": {**PULL, field: time}})
+    assert isinstance(event, Unread)
+    assert "years 1990 to 2200" in event.problem
 
 
 def test_permissions_of_an_installation_are_clean_and_unix_times_read() -> None:

@@ -121,7 +121,14 @@ def test_deliveries_are_read_as_they_are_asked_for() -> None:
         ('{"event": "push"}', "payload: Field required"),
         ('{"event": "", "payload": {}}', "names no event"),
         ('{"event": "push", "payload": {}, "at": "tomorrow"}', "at: "),
-        ('{"event": "push", "payload": NaN}', "NaN is not a JSON number"),
+        ('{"event": "push", "payload": NaN}', "is not JSON"),
+        ('{"event": "push", "payload": {"a": "\\ud800"}}', "is not JSON"),
+        ('{"event": "push", "payload": {"\\ud800": 1}}', "is not JSON"),
+        ('{"event": "push", "payload": ' + '{"a":' * 240 + "1" + "}" * 241, "nested too deeply"),
+        ('{"event": "push", "payload": ' + '{"a":' * 900 + "1" + "}" * 901, "nested too deeply"),
+        ('{"event": "push", "payload": {"a": ' + "9" * 5000 + "}}", "is not JSON"),
+        ('{"event": "push", "payload": {}, "at": "0001-01-01T00:00:00Z"}', "at: "),
+        ('{"event": "push", "payload": {}, "at": "9999-12-31T23:59:59Z"}', "at: "),
         ('{"recording": 1}', "is a second header"),
         (b"\x1f\x8b\x08", "is not UTF-8"),
         ("[" * 200_000, "is nested too deeply"),
@@ -141,6 +148,8 @@ def test_broken_line_is_named_with_what_to_do(line: str | bytes, problem: str) -
     ("head", "problem"),
     [
         ({"recording": 2}, "recording: "),
+        ({"recording": True}, "recording: "),
+        ({"recording": 1, "roles": {str(2**70): "admin"}}, "roles."),
         ({"recording": 1, "role": {}}, "role: "),
         ({"recording": 1, "roles": {"7": "boss"}}, "must be one of none, read, triage"),
         ({"recording": 1, "roles": {"octocat": "admin"}}, "roles.octocat"),
@@ -208,7 +217,9 @@ def test_as_recorded_gives_an_installation_to_a_payload_without_one() -> None:
     assert as_recorded({"installation": {"id": None, "node_id": "x"}})["installation"]["id"] == -1
 
 
-@pytest.mark.skipif(DATA is None, reason="the folder of real payloads is not here")
+@pytest.mark.skipif(
+    DATA is None, reason="the real payloads are never shipped; no folder of them is here"
+)
 def test_real_payloads_are_read() -> None:
     assert DATA is not None
     count = 0

@@ -3,10 +3,13 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from sqlalchemy import Engine, text
 
-from app.core.events import Address
+from app.core.events import Address, Unread
 from app.db import inbox
+from app.db.packing import pack
+from app.flows.evidence import event_of
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 WHERE = Address(action="opened", installation_id=1, repository_id=2, pull_number=3)
@@ -71,3 +74,29 @@ def test_the_room_of_forgotten_payloads_goes_back_to_the_disk(engine: Engine) ->
 def _size(engine: Engine) -> int:
     with engine.begin() as tx:
         return int(tx.execute(text("SELECT pg_relation_size('payloads')")).scalar_one())
+
+
+@pytest.mark.parametrize(
+    "packed",
+    [
+        pack(b'{"a":' * 240 + b"1" + b"}" * 240),
+        pack(b'{"a": "\\ud800"}'),
+        pack(b"not JSON"),
+        b"never packed",
+    ],
+    ids=["deep", "surrogate", "words", "damaged"],
+)
+def test_a_row_whose_payload_cannot_be_decoded_comes_out_with_the_reason(
+    engine: Engine, packed: bytes
+) -> None:
+    with engine.begin() as tx:
+        made = _add(tx, "one")
+        assert made is not None
+        tx.execute(text("UPDATE payloads SET body = :packed"), {"packed": packed})
+        [row] = inbox.pending_of_pull(tx, 2, 3, NOW)
+        assert row == inbox.pending(tx, made, NOW)
+    assert row.payload is None
+    assert row.problem.startswith("the stored payload cannot be decoded: ")
+    event = event_of(row)
+    assert isinstance(event, Unread)
+    assert event.problem == row.problem

@@ -214,7 +214,8 @@ def test_examples_are_replayed(
         path = "shared/data/webhooks/octokit_payload_examples.jsonl.gz"
         found = [p / path for p in root.parents if (p / path).exists()]
         if not found:
-            pytest.skip("these payloads are not part of the repository")
+            # Also under CI=true: no checkout has them.
+            pytest.skip("these payloads are never shipped; they lie beside some checkouts only")
         file, wanted = found[0], 171
     env = {"DATABASE_URL": database_url, "REDIS_URL": redis_url, "SECRET_KEY": KEY}
     done = pulsegate(folder, "replay", str(file), "--json", **env)

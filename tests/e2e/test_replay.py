@@ -2,18 +2,25 @@
 
 import gzip
 import json
+import subprocess
+import sys
+import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import create_engine, text
+from sqlalchemy.exc import ProgrammingError
 
+from app.adapters.embedded import EmbeddedServers
 from app.settings import Settings
 from app.wiring.replay import opened, replay
 from app.wiring.welcome import RECORDED_DAY
 from ops import recorded_story as story
-from tests.e2e.service import KEY, pulsegate
+from tests.e2e.service import KEY, environment, pulsegate
 from tests.fakes.github.world import key_pair
 from tests.fakes.loopback import Listener
 
@@ -218,3 +225,62 @@ def test_a_hostile_recording_ends_in_words_and_leaves_no_row_behind(
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     assert sql("SELECT id FROM inbox WHERE handled_at IS NULL") == []
+
+
+@pytest.mark.parametrize("depth", [240, 900])
+def test_a_line_that_could_not_be_stored_is_named(
+    folder: Path, env: dict[str, str], sql: Sql, depth: int
+) -> None:
+    file = folder / "recording.jsonl"
+    deep = '{"event": "push", "payload": {"x": ' + "[" * depth + "]" * depth + "}}"
+    file.write_text(f"{_pull()}\n{deep}\n")
+    done = pulsegate(folder, "replay", str(file), **env)
+    assert done.returncode == 2
+    assert "line 2 of the recording is nested too deeply" in done.stderr
+    assert [row["outcome"] for row in sql("SELECT outcome FROM inbox")] == ["decided: left_alone"]
+
+
+def test_a_line_without_an_end_is_refused_before_it_fills_the_memory(
+    folder: Path, env: dict[str, str], complains: Callable[..., str]
+) -> None:
+    file = folder / "bomb.gz"
+    file.write_bytes(gzip.compress(b"x" * 300_000_000, 1))
+    settings = Settings(_env_file=None, **{name.lower(): value for name, value in env.items()})
+    tracemalloc.start()
+    try:
+        assert "line 1 of the recording is longer" in complains(
+            lambda: list(replay(settings, file))
+        )
+        assert tracemalloc.get_traced_memory()[1] < 150_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_database_that_dies_meanwhile_is_a_sentence(folder: Path, wait_for: Any) -> None:
+    servers = EmbeddedServers(folder / "own", durable=False)
+    servers.start()
+    try:
+        env = {"DATABASE_URL": servers.database_url, "REDIS_URL": servers.redis_url}
+        running = subprocess.Popen(
+            [sys.executable, "-m", "app.cli", "replay", str(RECORDED_DAY)],
+            env=environment(folder, SECRET_KEY=KEY, **env),
+            cwd=folder,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        engine = create_engine(servers.database_url)
+
+        def begun() -> bool:
+            with suppress(ProgrammingError), engine.begin() as tx:
+                return bool(tx.execute(text("SELECT count(*) FROM inbox")).scalar_one())
+            return False
+
+        wait_for(begun, "the first delivery is stored")
+        engine.dispose()
+    finally:
+        servers.stop()
+    _, said = running.communicate(timeout=60)
+    assert running.returncode == 2, said
+    assert "Traceback" not in said
+    assert "the database did not answer" in said
+    assert "try again" in said

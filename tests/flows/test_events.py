@@ -391,3 +391,44 @@ def test_a_reconciliation_reads_the_configuration_that_no_push_told_of(gate: Any
     gate.sweep.reconcile()
     gate.settle()
     assert gate.sql("SELECT policy FROM repositories")[0]["policy"]["mode"] == "label"
+
+
+# A configuration that cannot be read
+
+# Beyond tags, see test_situations: an escape that Python refuses, a key that no database stores.
+BROKEN = (
+    'label: "\\UFFFFFFFF"\n',
+    '"\\0": 1\n',
+)
+
+
+def _policy_row(gate: Any) -> Any:
+    return gate.sql("SELECT policy, policy_error FROM repositories")[0]
+
+
+@pytest.mark.parametrize("text", BROKEN)
+def test_a_broken_file_from_the_start_leaves_the_defaults_in_force(gate: Any, text: str) -> None:
+    gate.policy(text)
+    numbers = _flood(gate, 5)
+    gate.settle()
+    assert [gate.state(n) for n in numbers] == ["flagged"] * 5
+    assert gate.writes() == [], "the default mode only observes"
+    assert ".github/pulsegate.yml is not" in _policy_row(gate)["policy_error"]
+    assert _waiting(gate) == []
+
+
+@pytest.mark.parametrize("text", BROKEN)
+def test_a_broken_push_leaves_the_last_good_file_in_force(gate: Any, text: str) -> None:
+    gate.policy(LABEL)
+    gate.world.open_pull(by="stranger")
+    gate.settle()
+    assert _policy_row(gate)["policy_error"] is None
+    gate.world.push_files({".github/pulsegate.yml": text}, by="olivia")
+    gate.settle()
+    row = _policy_row(gate)
+    assert row["policy"]["mode"] == "label"
+    assert ".github/pulsegate.yml is not" in row["policy_error"]
+    assert _waiting(gate) == []
+    number = gate.world.open_pull(by="stranger").number
+    gate.settle()
+    assert gate.state(number) != "unknown"
