@@ -108,8 +108,12 @@ def _after_rules(case: Case, facts: Facts, findings: tuple[Finding, ...]) -> tup
         if asked:
             return CaseState.REOPENED, f"{asked.login} asked for it to be opened again."
         return CaseState.CLOSED, "The gate closed it; its author can have it opened again."
-    # Also where neither we nor a maintainer opened it again: another App, say.
-    if case.reopened_by_us or case.state in {CaseState.REOPENED, CaseState.CLOSED}:
+    # Whoever opened it again: we, another App, or a person whose delivery is still on its way.
+    if (
+        case.reopened_by_us
+        or case.closed_by_us
+        or case.state in {CaseState.REOPENED, CaseState.CLOSED}
+    ):
         return CaseState.REOPENED, "It was opened again and is not closed a second time."
     if findings:
         return CaseState.FLAGGED, findings[0].sentence

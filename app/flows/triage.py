@@ -111,6 +111,9 @@ class Triage:
         evidence = gather(events, row, kept, standing.policy.label, roles)
         if evidence.requests and not standing.recorded:
             row = self._as_it_is(standing, row)
+        elif row.case.closed_by_us and row.pull.state == "open" and not standing.recorded:
+            # Is it older than our close, or did somebody open it again? Only GitHub knows.
+            row = self._look(standing, number) or row
         with self.database.begin() as tx:
             self._note(tx, events, row, kept)
             people.add_hands(tx, row.case.id, evidence.hands)

@@ -225,3 +225,46 @@ def test_a_close_by_a_person_before_our_second_attempt_to_reopen(gate: Any) -> N
     _sweep(gate)
     assert gate.world.pull(number).state == "closed"
     assert gate.state(number) == "ended"
+
+
+def test_a_push_that_comes_before_the_word_of_a_maintainers_reopening_closes_nothing(
+    gate: Any,
+) -> None:
+    gate.policy(CLOSE)
+    numbers = [gate.world.open_pull(by="stranger", title=f"Change {n}").number for n in range(5)]
+    gate.deliver()
+    gate.work()
+    number = numbers[0]
+    assert gate.world.pull(number).state == "closed"
+    # Neither the word of our own close nor of her reopening has come when the push does.
+    gate.taken = len(gate.world.hooks.deliveries)
+    late = list(gate.world.hooks.deliveries)
+    gate.world.reopen_pull(number, by="mark")
+    gate.world.push(number)
+    gate.take_in(gate.world.hooks.deliveries[-1])
+    gate.taken = len(gate.world.hooks.deliveries)
+    gate.work()
+    gate.settle()
+    assert gate.world.pull(number).state == "open"
+    for delivery in [*late, *gate.world.hooks.deliveries]:
+        gate.take_in(delivery)
+    gate.settle()
+    assert gate.world.pull(number).state == "open"
+    assert gate.state(number) == "left_alone"
+
+
+def test_an_edit_from_before_our_close_says_nothing_of_a_reopening(gate: Any) -> None:
+    gate.policy(CLOSE)
+    numbers = [gate.world.open_pull(by="stranger", title=f"Change {n}").number for n in range(5)]
+    gate.deliver()
+    gate.world.edit_pull(numbers[0], by="stranger", title="Other words")
+    edit = gate.world.hooks.deliveries[-1]
+    gate.taken = len(gate.world.hooks.deliveries)
+    gate.work()
+    assert gate.world.pull(numbers[0]).state == "closed"
+    gate.taken = len(gate.world.hooks.deliveries)
+    gate.take_in(edit)
+    gate.work()
+    assert gate.state(numbers[0]) == "closed"
+    words = [c.body for c in gate.world.pull(numbers[0]).comments]
+    assert not any("reopened" in body for body in words)
