@@ -7,6 +7,7 @@ kind of write. At the end nothing may be lost, doubled or stuck. `CHAOS_SEED=N` 
 
 import os
 import random
+import re
 import shutil
 import threading
 import time
@@ -204,10 +205,38 @@ def _tell(run: Run, up: float, calm: float) -> None:
     )
 
 
+def _tell_of(run: Run, problem: str) -> None:
+    """Everything that was stored of one pull request, in order: what a fault is found by."""
+    found = re.search(r"(org\d+)/widgets#(\d+)", problem)
+    if not found:
+        return
+    owner, number = found.groups()
+    where = f"r.owner = '{owner}' AND r.id = x.repository_id"
+    print(f"== {problem}")
+    for question in (
+        "SELECT x.id, event, action, source, received_at, handled_at, attempts, outcome"
+        f" FROM inbox x, repositories r WHERE {where} AND pull_number = {number} ORDER BY 1",
+        "SELECT d.version, d.state, d.decided_at, d.decision->>'summary' AS why,"
+        " d.decision->>'head_sha' AS head FROM decisions d JOIN cases x ON x.id = d.case_id,"
+        f" repositories r WHERE {where} AND x.number = {number} ORDER BY 1",
+        "SELECT x.id, x.key, x.state, x.attempts, x.attempted_at, x.ended_at, x.reason, x.receipt"
+        f" FROM outbox x, repositories r WHERE {where} AND x.number = {number} ORDER BY 1",
+        f"SELECT h.* FROM hands h JOIN cases x ON x.id = h.case_id, repositories r WHERE {where}"
+        f" AND x.number = {number}",
+        "SELECT x.closed_at, x.reopened_at, x.state, x.pull_state, x.updated_at FROM cases x,"
+        f" repositories r WHERE {where} AND x.number = {number}",
+    ):
+        for row in run.product.rows(question) or []:
+            print("  ", {k: str(v) for k, v in row.items()})
+
+
 def _judge(run: Run) -> None:
     seen = run.seen()
     state = seen.state
-    assert run.world.problems(seen) == []
+    problems = run.world.problems(seen)
+    for problem in problems:
+        _tell_of(run, problem)
+    assert problems == []
     assert state["violations"] == []
     assert len({d["guid"] for d in state["deliveries"]}) >= DELIVERIES
     assert run.world.acts >= DELIVERIES
