@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from pydantic import TypeAdapter
-from sqlalchemy import and_, func, or_, select, update
+from sqlalchemy import RowMapping, and_, func, or_, select, update
 
 from app.core.effects import Effect, EffectState, Receipt
 from app.core.facts import Fact
@@ -17,6 +17,8 @@ _EFFECT: TypeAdapter[Effect] = TypeAdapter(Effect)
 
 
 MOST_ATTEMPTS = 30
+# What a person can undo by hand, and then must not be done a second time.
+_TURNS = ("label", "close", "reopen")
 
 
 # GitHub's secondary limits are 80 content writes a minute and 500 an hour for an installation;
@@ -89,9 +91,25 @@ def claim_next(
         )
         return Claim(
             effect=_EFFECT.validate_python(row["effect"]),
-            again=row["attempts"] > 0,
+            again=row["attempts"] > 0 or _unsure(tx, row),
             **{n: row[n] for n in set(Claim.model_fields) - {"effect", "again"}},
         )
+
+
+def _unsure(tx: Tx, row: RowMapping) -> bool:
+    """Whether an earlier effect of its kind may have been done, although a newer one took its place.
+
+    A person may have undone it since, and that word of theirs may not have come yet.
+    """
+    earlier = select(outbox.c.id).where(
+        outbox.c.repository_id == row["repository_id"],
+        outbox.c.number == row["number"],
+        outbox.c.kind == row["kind"],
+        outbox.c.id < row["id"],
+        outbox.c.attempts > 0,
+        outbox.c.state != EffectState.DONE,
+    )
+    return row["kind"] in _TURNS and tx.execute(earlier.limit(1)).first() is not None
 
 
 def _next_due(repository_id: int, number: int, now: datetime) -> Any:

@@ -132,7 +132,7 @@ def run() -> Iterator[Run]:
             "GITHUB_PRIVATE_KEY": app["private_key_pem"].replace("\n", "\\n"),
             "GITHUB_WEBHOOK_SECRET": app["webhook_secret"],
             # Longer than any act takes here, however busy the machine is, and still short.
-            "EFFECT_LEASE_SECONDS": "6",
+            "EFFECT_LEASE_SECONDS": "12",
             "SWEEP_SECONDS": "1",
             "RING_AGAIN_SECONDS": "4",
             "REDELIVER_SECONDS": "3",

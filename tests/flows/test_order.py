@@ -268,3 +268,37 @@ def test_an_edit_from_before_our_close_says_nothing_of_a_reopening(gate: Any) ->
     assert gate.state(numbers[0]) == "closed"
     words = [c.body for c in gate.world.pull(numbers[0]).comments]
     assert not any("reopened" in body for body in words)
+
+
+@pytest.mark.parametrize("hand", ["reopened", "unlabeled"])
+def test_what_was_done_and_not_recorded_is_not_done_again_after_a_persons_hand(
+    gate: Any, hand: str
+) -> None:
+    gate.policy(CLOSE)
+    path = r"/pulls/\d+$" if hand == "reopened" else r"/issues/1/labels$"
+    method = "PATCH" if hand == "reopened" else "POST"
+    gate.github.fault("drop_after", method=method, path=path, times=None)
+    numbers = [gate.world.open_pull(by="stranger", title=f"Change {n}").number for n in range(3)]
+    gate.deliver()
+    gate.work()
+    number = numbers[0]
+    pull = gate.world.pull(number)
+    assert (pull.state == "closed") if hand == "reopened" else pull.labels
+    gate.github.faults.clear()
+    # Of what follows, only the word of the push comes.
+    gate.taken = len(gate.world.hooks.deliveries)
+    if hand == "reopened":
+        gate.world.reopen_pull(number, by="mark")
+    else:
+        gate.world.unlabel(number, "needs-verification", by="mark")
+    gate.world.push(number)
+    gate.take_in(gate.world.hooks.deliveries[-1])
+    gate.taken = len(gate.world.hooks.deliveries)
+    for _ in range(4):
+        gate.work()
+        gate.clock.pass_(hours=2)
+        gate.sweep.ring()
+    if hand == "reopened":
+        assert pull.state == "open"
+    else:
+        assert pull.labels == []
