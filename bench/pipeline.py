@@ -7,7 +7,9 @@ import lab  # noqa: F401 - makes `app` importable
 from sqlalchemy import create_engine, text
 
 from app.adapters.github.absent import NoGitHub
+from app.adapters.patterns import LinearPatterns
 from app.adapters.policy_file import parse_policy
+from app.core.cases import Means
 from app.core.scoring import RuleScorer
 from app.db.engine import Database
 from app.flows.replay import Replay, Rings
@@ -39,6 +41,7 @@ class Pipeline:
             scorer=RuleScorer(),
             doorbell=self.rings,
             parse_policy=parse_policy,
+            means=Means(patterns=LinearPatterns()),
             app_login=lambda: None,
             clock=clock,
         )

@@ -14,7 +14,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from app import metrics
-from app.core.policy import PATH, Mode, Policy
+from app.core.modes import Mode
+from app.core.policy import PATH, Policy
 from app.settings import Settings
 from app.web import health
 

@@ -5,11 +5,14 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
+from app.adapters.patterns import LinearPatterns
+from app.core.config import PATTERNS
 from app.core.errors import UserError
 from app.core.policy import LIMIT, PATH, Policy
 from app.core.text import one_line
 
 _DEPTH = 20
+_LINEAR = LinearPatterns()
 
 
 class _Refuse(yaml.SafeLoader):
@@ -67,7 +70,7 @@ def parse_policy(text: str) -> Policy:
             f"{PATH} is not valid YAML: {_place(error)}", hint="Mend it and push."
         ) from error
     try:
-        return Policy.model_validate({} if found is None else found)
+        return Policy.model_validate({} if found is None else found, context={PATTERNS: _LINEAR})
     except ValidationError as error:
         raise UserError(
             f"{PATH} is not understood: {_problems(error)}",

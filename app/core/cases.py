@@ -6,15 +6,28 @@ today and in a replay a year later.
 
 import hashlib
 import json
+from dataclasses import dataclass
 from datetime import datetime
 
+from app.core.config import Patterns
 from app.core.decision import Case, CaseState, Decision
 from app.core.facts import Facts, Request, Role
 from app.core.github import PullRequest
+from app.core.ladder import cured, find
+from app.core.modes import Mode
 from app.core.plan import Situation, plan
-from app.core.policy import Mode, Policy
-from app.core.rules import Finding, find
+from app.core.policy import Policy
+from app.core.rules.base import Finding, Seen
+from app.core.said import Catalogues, only_english
 from app.core.scoring import Score
+
+
+@dataclass(frozen=True)
+class Means:
+    """What deciding borrows: matching in linear time, and words in several languages."""
+
+    patterns: Patterns
+    catalogues: Catalogues = only_english
 
 
 def decide(  # noqa: PLR0913 - each is one of the things that a decision rests on
@@ -25,6 +38,7 @@ def decide(  # noqa: PLR0913 - each is one of the things that a decision rests o
     policy_version: str,
     now: datetime,
     *,
+    means: Means,
     force: bool = False,
 ) -> Decision | None:
     """What follows for a pull request; None where nothing changed that matters.
@@ -33,8 +47,9 @@ def decide(  # noqa: PLR0913 - each is one of the things that a decision rests o
     """
     # The team, and whatever is none of our business, before any rule runs.
     before = _before_rules(case, facts, policy)
-    findings = () if before else find(facts, score, policy)
-    state, summary = before or _after_rules(case, facts, findings)
+    seen = Seen(facts=facts, score=score, patterns=means.patterns, now=now)
+    findings = () if before else find(seen, policy)
+    state, summary = before or _after_rules(case, facts, findings, policy)
     fingerprint = _fingerprint(facts, policy, findings, state)
     if fingerprint == case.fingerprint and not force:
         return None
@@ -49,6 +64,7 @@ def decide(  # noqa: PLR0913 - each is one of the things that a decision rests o
             state=state,
             rung=rung,
         ),
+        words=means.catalogues(policy.language),
         force=force,
     )
     return Decision(
@@ -67,6 +83,7 @@ def decide(  # noqa: PLR0913 - each is one of the things that a decision rests o
         fingerprint=fingerprint,
         decided_at=now,
         head_sha=facts.pull.head.sha,
+        due_at=min((f.due_at for f in findings if f.due_at is not None), default=None),
     )
 
 
@@ -101,12 +118,16 @@ def _closed_by_others(case: Case) -> tuple[CaseState, str]:
     return CaseState.ENDED, "It was closed, and not by the gate."
 
 
-def _after_rules(case: Case, facts: Facts, findings: tuple[Finding, ...]) -> tuple[CaseState, str]:
+def _after_rules(
+    case: Case, facts: Facts, findings: tuple[Finding, ...], policy: Policy
+) -> tuple[CaseState, str]:
     """The state that the rules put a pull request in, with a sentence that says why."""
     if facts.pull.state == "closed":
         asked = next((r for r in facts.requests if may_reopen(r)), None)
         if asked:
             return CaseState.REOPENED, f"{asked.login} asked for it to be opened again."
+        if cured(case.closed_for, findings, facts, policy):
+            return CaseState.REOPENED, "What it was closed for is no longer so."
         return CaseState.CLOSED, "The gate closed it; its author can have it opened again."
     # Whoever opened it again: we, another App, or a person whose delivery is still on its way.
     if (
@@ -116,13 +137,13 @@ def _after_rules(case: Case, facts: Facts, findings: tuple[Finding, ...]) -> tup
     ):
         return CaseState.REOPENED, "It was opened again and is not closed a second time."
     if findings:
-        return CaseState.FLAGGED, findings[0].sentence
+        return CaseState.FLAGGED, str(findings[0].sentence)
     return CaseState.CLEAR, "No rule applies."
 
 
 def may_reopen(request: Request) -> bool:
     """What we closed is opened for its author and for everybody with triage rights or more."""
-    return request.by_author or request.role >= Role.TRIAGE
+    return request.command == "reopen" and (request.by_author or request.role >= Role.TRIAGE)
 
 
 def exemption(facts: Facts, policy: Policy) -> str | None:
@@ -164,7 +185,7 @@ def _fingerprint(
         pull.is_merged,
         state.value,
         exemption(facts, policy),
-        [(f.rule, f.rung, f.in_force) for f in findings],
+        [(f.rule, f.rung, f.in_force, f.answered) for f in findings],
         [(h.act, h.account_id, h.at.isoformat()) for h in facts.hands],
         policy.mode,
         policy.label,

@@ -3,7 +3,20 @@
 import re
 from typing import Literal, get_args
 
-Command = Literal["reopen"]
+Command = Literal[
+    "status",
+    "explain",
+    "verify",
+    "vouch",
+    "deny",
+    "exempt",
+    "hold",
+    "close",
+    "reopen",
+    "undo",
+    "adopt",
+    "appeal",
+]
 
 # What follows the backticks of a fence holds none: else they are code within a line.
 _FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`]*$)|~{3,})")

@@ -3,10 +3,11 @@
 from datetime import datetime
 from enum import StrEnum
 
-from app.core.effects import Effect, EffectKind
-from app.core.facts import Fact, Role
-from app.core.policy import Mode
-from app.core.rules import Finding
+from app.core.effects import Close, Effect, EffectKind
+from app.core.fact import Fact
+from app.core.facts import Role
+from app.core.modes import Mode
+from app.core.rules.base import Finding
 from app.core.scoring import Score
 
 
@@ -48,6 +49,12 @@ class Case(Fact):
     reopened_by_us: bool = False
     has_status_comment: bool = False
 
+    @property
+    def closed_for(self) -> tuple[str, ...]:
+        """The rules that the last close of ours was for."""
+        closes = [p.effect for p in self.planned if isinstance(p.effect, Close) and not p.observe]
+        return closes[-1].rules if closes else ()
+
 
 class Decision(Fact):
     """What was decided, why, and what follows: stored, acted on, shown and simulated alike.
@@ -71,3 +78,5 @@ class Decision(Fact):
     fingerprint: str
     decided_at: datetime
     head_sha: str
+    # When to look again although nothing happened; None: never.
+    due_at: datetime | None = None

@@ -36,6 +36,8 @@ class Notice(Act):
 
     kind: Literal["ask_comment", "close_comment"]
     body: str
+    # The question starts a clock: after so many hours without an answer it is looked at again.
+    grace_hours: int = 0
 
 
 class CheckButton(Act):
@@ -61,6 +63,8 @@ class Close(Act):
     """The pull request is closed. Never without the notice that explains it: see `REQUIRES`."""
 
     kind: Literal["close"] = "close"
+    # What it is closed for: once none of these rules applies any more, it is opened again.
+    rules: tuple[str, ...] = ()
 
 
 class Reopen(Act):

@@ -4,15 +4,10 @@ from datetime import datetime, timedelta
 from enum import IntEnum
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from app.core.change import Change
+from app.core.commands import Command
+from app.core.fact import Fact
 from app.core.github import Account, PullRequest
-
-
-class Fact(BaseModel):
-    """Base: immutable, and a misspelt field is an error."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Role(IntEnum):
@@ -45,7 +40,19 @@ class RepositoryRef(Fact):
         return f"{self.owner}/{self.name}"
 
 
-HandAct = Literal["labeled", "unlabeled", "closed", "reopened", "dismissed"]
+HandAct = Literal[
+    "labeled",
+    "unlabeled",
+    "closed",
+    "reopened",
+    # From here on by a button of ours or a command.
+    "dismissed",
+    "exempted",
+    "held",
+    "adopted",
+    "undone",
+    "ordered_closed",
+]
 
 
 class Hand(Fact):
@@ -63,7 +70,7 @@ class Request(Fact):
     `by_author` is by numeric id; `role` is the live permission of who asked.
     """
 
-    command: Literal["reopen"]
+    command: Command
     account_id: int
     login: str
     by_author: bool
@@ -75,6 +82,40 @@ class Opened(Fact):
 
     number: int
     at: datetime
+
+
+class OpenPull(Fact):
+    """One pull request of the author here that is open now, this one included."""
+
+    number: int
+    at: datetime
+    draft: bool = False
+
+
+class Rival(Fact):
+    """Another open pull request here that is for the same issue.
+
+    `good`: no rule applies to it.
+    """
+
+    issue: int
+    number: int
+    at: datetime
+    author_id: int | None
+    good: bool
+
+
+TrustKind = Literal["vouched", "denied", "to_verify"]
+
+
+class Trust(Fact):
+    """A maintainer's word on an account, in one repository. It ends at `until`, if ever."""
+
+    kind: TrustKind
+    by_login: str
+    at: datetime
+    until: datetime | None = None
+    reason: str = ""
 
 
 class History(Fact):
@@ -91,6 +132,21 @@ class History(Fact):
     unanswered: int = 0
 
 
+class Asked(Fact):
+    """The question that we wrote on the pull request, and when its author last did something there.
+
+    Only a question that really stands there starts the clock, and only its author stops it.
+    """
+
+    at: datetime | None = None
+    author_at: datetime | None = None
+
+    @property
+    def answered(self) -> bool:
+        """Whether the author did something after the question."""
+        return self.at is not None and self.author_at is not None and self.author_at > self.at
+
+
 class Facts(Fact):
     """All that a decision rests on.
 
@@ -102,6 +158,14 @@ class Facts(Fact):
     pull: PullRequest
     role: Role | None
     opened: tuple[Opened, ...] = ()
+    # When pull requests of the author were opened anywhere near this one, those here included.
+    opened_anywhere: tuple[datetime, ...] = ()
+    open_pulls: tuple[OpenPull, ...] = ()
+    rivals: tuple[Rival, ...] = ()
+    trust: Trust | None = None
+    asked: Asked = Asked()
+    # None where it was not read: no rule asks for it, or GitHub did not answer.
+    change: Change | None = None
     history: History = History()
     hands: tuple[Hand, ...] = ()
     requests: tuple[Request, ...] = ()
@@ -133,3 +197,11 @@ class Facts(Fact):
                 # All these windows hold this one, so that their union has no gap.
                 first, last = min(first, start), end
         return () if last is None else tuple(times[first : last + 1])
+
+    def burst_anywhere(self, prs: int, minutes: int) -> bool:
+        """Whether a window of `minutes` with `prs` or more of them anywhere holds this one."""
+        within = timedelta(minutes=minutes)
+        at = self.pull.created_at
+        times = sorted(t for t in self.opened_anywhere if abs(t - at) <= within)
+        windows = (times[i : i + prs] for i in range(len(times) - prs + 1))
+        return any(w[-1] - w[0] <= within and w[0] <= at <= w[-1] for w in windows)

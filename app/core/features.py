@@ -7,7 +7,9 @@ language, completeness of the profile.
 import math
 
 from app.core.disclosure import disclosed
-from app.core.facts import Fact, Facts
+from app.core.fact import Fact
+from app.core.facts import Facts
+from app.core.said import Said, say
 
 RATE_MINUTES = 10
 
@@ -17,7 +19,7 @@ class Signal(Fact):
 
     name: str
     value: str
-    sentence: str
+    sentence: Said
     weight: float
     evidence: int = 0
 
@@ -39,9 +41,10 @@ def _rate(facts: Facts) -> list[Signal]:
         Signal(
             name="rate",
             value=str(together),
-            sentence=(
-                f"{together} pull requests by this account within {RATE_MINUTES} minutes "
-                "of each other."
+            sentence=say(
+                "{count} pull requests by this account within {minutes} minutes of each other.",
+                count=together,
+                minutes=RATE_MINUTES,
             ),
             weight=min(4.0, 0.6 * (together - 1)),
             evidence=together - 1,
@@ -57,7 +60,9 @@ def _merged(facts: Facts) -> list[Signal]:
         Signal(
             name="merged_before",
             value=str(merged),
-            sentence=f"{merged} earlier pull requests of this account were merged here.",
+            sentence=say(
+                "{count} earlier pull requests of this account were merged here.", count=merged
+            ),
             weight=-min(3.0, 1.0 * merged),
             evidence=merged,
         )
@@ -68,8 +73,10 @@ def _answers(facts: Facts) -> list[Signal]:
     yes, no = facts.history.answered, facts.history.unanswered
     if not yes + no:
         return []
-    sentence = (
-        f"Of {yes + no} earlier pull requests that others wrote on, the author answered on {yes}."
+    sentence = say(
+        "Of {count} earlier pull requests that others wrote on, the author answered on {answered}.",
+        count=yes + no,
+        answered=yes,
     )
     # Laplace's rule of succession, as log-odds: (no + 1) / (yes + 1).
     weight = max(-2.0, min(2.0, math.log((no + 1) / (yes + 1))))
@@ -93,9 +100,10 @@ def _pile(facts: Facts) -> list[Signal]:
         Signal(
             name="pile",
             value=str(waiting),
-            sentence=(
-                f"{waiting} other pull requests of this account are open or were closed "
-                "unmerged, none was merged."
+            sentence=say(
+                "{count} other pull requests of this account are open or were closed unmerged, "
+                "none was merged.",
+                count=waiting,
             ),
             weight=min(2.0, 0.3 * (waiting - 2)),
             evidence=waiting,
@@ -111,9 +119,10 @@ def _disclosure(facts: Facts) -> list[Signal]:
         Signal(
             name="disclosed",
             value=name,
-            sentence=(
-                f"Says that it was written with help of {name}. This informs and counts for "
-                "nothing against it."
+            sentence=say(
+                "Says that it was written with help of {name}. This informs and counts for nothing "
+                "against it.",
+                name=name,
             ),
             weight=0.0,
         )

@@ -15,9 +15,12 @@ from app.core.effects import (
     SetLabel,
     StatusComment,
 )
-from app.core.facts import Fact, Facts
-from app.core.policy import Mode, Policy
-from app.core.rules import Finding
+from app.core.fact import Fact
+from app.core.facts import Facts
+from app.core.modes import Mode
+from app.core.policy import Policy
+from app.core.rules.base import Finding
+from app.core.said import Words
 from app.core.scoring import Score
 
 # After so many comments of its own on one pull request the gate says nothing more, whatever comes.
@@ -56,9 +59,12 @@ class Plan(Fact):
     dropped_kinds: tuple[EffectKind, ...]
 
 
-def plan(now: Situation, *, force: bool) -> Plan:
-    """The acts that follow. `force` shows the check run anew, also where nothing changed."""
-    planned = _wanted(now)
+def plan(now: Situation, *, words: Words, force: bool) -> Plan:
+    """The acts that follow, in these words.
+
+    `force` shows the check run anew, also where nothing changed.
+    """
+    planned = _wanted(now, words)
     closed = now.state is CaseState.CLOSED
     standing = now.case.planned if closed else _standing(now.case, now.facts)
     return Plan(
@@ -68,7 +74,7 @@ def plan(now: Situation, *, force: bool) -> Plan:
     )
 
 
-def _wanted(now: Situation) -> tuple[Planned, ...]:
+def _wanted(now: Situation, words: Words) -> tuple[Planned, ...]:
     """The whole wanted state of a pull request, in the order in which it is brought about."""
     case, facts, policy, findings = now.case, now.facts, now.policy, now.findings
     state, rung = now.state, now.rung
@@ -89,14 +95,15 @@ def _wanted(now: Situation) -> tuple[Planned, ...]:
         told = tuple(f for f in findings if f.in_force >= Mode.LABEL)
     shown = CaseState.CLEAR if state is CaseState.FLAGGED and not told else state
     # Also where the gate has no say: a repository may require the check run of every head.
-    wanted.append(render.check_run(facts.pull, shown.value, told, now.score, policy.mode))
+    wanted.append(render.check_run(words, facts.pull, shown.value, told, now.score, policy.mode))
     if held:
         return (Planned(effect=wanted[-1], observe=policy.mode < Mode.LABEL),)
     if rung >= Mode.ASK:
-        wanted.append(StatusComment(body=render.status(told or findings, policy.label)))
+        named = policy.label if policy.ladder.label else ""
+        wanted.append(StatusComment(body=render.status(words, told or findings, named)))
     elif case.has_status_comment or _had(case, "status_comment"):
-        wanted.append(StatusComment(body=render.status_resolved(state.value)))
-    wanted += _notices(case, facts, findings, rung)
+        wanted.append(StatusComment(body=render.status_resolved(words, state.value)))
+    wanted += _notices(words, case, facts, findings, rung)
     ordered = sorted(wanted, key=lambda e: ORDER.index(e.kind))
     return tuple(
         Planned(effect=e, observe=_RUNG[e.kind] > _limit(e, findings, rung, policy.mode))
@@ -128,28 +135,40 @@ def _touched_label(facts: Facts) -> bool:
 def _label(case: Case, facts: Facts, policy: Policy, rung: Mode) -> list[Effect]:
     if _touched_label(facts):
         return []
-    if rung >= Mode.LABEL:
+    if rung >= Mode.LABEL and policy.ladder.label:
         return [SetLabel(name=policy.label, present=True)]
     ours = [p.effect for p in case.planned if isinstance(p.effect, SetLabel) and not p.observe]
     return [SetLabel(name=e.name, present=False) for e in ours]
 
 
-def _notices(case: Case, facts: Facts, findings: tuple[Finding, ...], rung: Mode) -> list[Effect]:
+def _notices(
+    words: Words, case: Case, facts: Facts, findings: tuple[Finding, ...], rung: Mode
+) -> list[Effect]:
     """The question, where asking is as far as it goes; the close, with what explains it."""
     if rung < Mode.ASK:
         return []
     found: list[Effect] = []
     if Mode.ASK in {rung, _allowed(findings, Mode.OBSERVE)}:
         asking = [f for f in findings if f.in_force >= Mode.ASK] or findings
-        found.append(Notice(kind="ask_comment", body=render.notice_ask(asking)))
+        found.append(_question(words, asking))
     if rung >= Mode.CLOSE:
         closing = [f for f in findings if f.rung >= Mode.CLOSE]
-        found += [Notice(kind="close_comment", body=render.notice_close(closing)), Close()]
+        why = Notice(kind="close_comment", body=render.notice_close(words, closing))
+        found += [why, Close(rules=tuple(f.rule for f in closing))]
     if case.notices < MOST_NOTICES:
         return found
     # Only what was written before, and no close whose comment could not be.
     kept = {p.effect.kind for p in _standing(case, facts) if not p.observe}
     return [e for e in found if e.kind in kept]
+
+
+def _question(words: Words, asking: Sequence[Finding]) -> Notice:
+    """The question; where a close follows its silence, after how many hours."""
+    waits = [f.grace_hours for f in asking if f.grace_hours and f.in_force >= Mode.CLOSE]
+    hours = min(waits, default=0)
+    return Notice(
+        kind="ask_comment", body=render.notice_ask(words, asking, hours), grace_hours=hours
+    )
 
 
 def _had(case: Case, kind: EffectKind) -> bool:
@@ -165,7 +184,7 @@ def _identity(planned: Planned) -> _Identity:
     A comment that was written once is not written again because a number in it changed.
     """
     effect = planned.effect
-    what = "" if isinstance(effect, Notice) else effect.model_dump_json()
+    what = "" if isinstance(effect, Notice | Close) else effect.model_dump_json()
     return effect.kind, what, planned.observe
 
 

@@ -4,12 +4,17 @@ Unknown keys are refused, since a misspelt key that is silently ignored is a rul
 does not run.
 """
 
-from enum import IntEnum
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, TypeVar, cast
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+from pydantic import Field, create_model
 
-from app.core.text import one_line
+from app.core.config import AccountId, LabelName, Strict, Version
+from app.core.modes import Mode, ModeWord
+from app.core.rules import RULES
+from app.core.rules.base import MOST_GRACE_HOURS, Rule, RuleConfig
+from app.core.rules.unattended import LEAST_GRACE_HOURS
+
+C = TypeVar("C", bound=RuleConfig)
 
 PATH = ".github/pulsegate.yml"
 LIMIT = 100_000  # bytes, and so characters; a long configuration has a hundred lines
@@ -22,98 +27,36 @@ DEPENDENCY_APPS = (
 )
 
 
-class Mode(IntEnum):
-    """How far the gate may go; each mode includes the ones before it."""
+class Ladder(Strict):
+    """The rungs between the first label and the close."""
 
-    OFF = 0
-    OBSERVE = 1
-    LABEL = 2
-    ASK = 3
-    CLOSE = 4
-
-    @property
-    def word(self) -> str:
-        """As it is written in the configuration."""
-        return self.name.lower()
-
-
-def _mode(value: Any) -> Any:
-    # YAML 1.1 reads a bare `off` as the boolean false.
-    if value is False:
-        return Mode.OFF
-    if isinstance(value, str) and value.upper() in Mode.__members__:
-        return Mode[value.upper()]
-    if isinstance(value, Mode):
-        return value
-    raise ValueError("must be one of off, observe, label, ask, close")
-
-
-ModeWord = Annotated[
-    Mode,
-    BeforeValidator(
-        _mode, json_schema_input_type=Literal["off", "observe", "label", "ask", "close"]
-    ),
-    PlainSerializer(lambda m: m.word, return_type=str),
-]
-
-
-# Strict, since YAML's `yes` would otherwise count as 1, and 1 is somebody's account.
-AccountId = Annotated[int, Field(strict=True, ge=1, lt=2**63)]
-
-
-def _label(value: str) -> str:
-    if value != one_line(value):
-        raise ValueError("must be one line without invisible characters or spaces around it")
-    return value
-
-
-LabelName = Annotated[str, AfterValidator(_label)]
-
-
-def _integer(value: Any) -> Any:
-    # `true` and `1.0` equal 1.
-    if type(value) is not int:
-        raise ValueError("must be the number 1")
-    return value
-
-
-Version = Annotated[Literal[1], BeforeValidator(_integer)]
-
-
-class Strict(BaseModel):
-    """Base of all configuration: unknown keys are errors, values are immutable."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class BurstRule(Strict):
-    """Many pull requests by one account within minutes."""
-
-    mode: ModeWord = Field(default=Mode.CLOSE, description="How far this rule may go.")
-    prs: int = Field(default=5, strict=True, ge=2, le=1000, description="This many pull requests …")
-    minutes: int = Field(
-        default=10, strict=True, ge=1, le=1440, description="… opened within so many minutes."
+    label: bool = Field(
+        default=True, strict=True, description="Whether the label is put on (its name: `label`)."
     )
-
-
-class UnattendedRule(Strict):
-    """A high score: it is likely that nobody will answer. Never closes by itself."""
-
-    mode: ModeWord = Field(default=Mode.ASK, description="How far this rule may go.")
-    threshold: float = Field(
-        default=0.8,
+    grace_hours: int = Field(
+        default=72,
         strict=True,
-        ge=0.5,
-        le=1.0,
-        description="The lower bound of the score's band at which the rule applies.",
+        ge=LEAST_GRACE_HOURS,
+        le=MOST_GRACE_HOURS,
+        description="Hours between the question and the close. Any activity of the author, and "
+        "nobody else's, cancels the close.",
     )
 
 
-class Rules(Strict):
-    """Each rule has its own mode; in force is the smaller of it and the repository's."""
+if TYPE_CHECKING:
 
-    burst: BurstRule = BurstRule()
-    unattended: UnattendedRule = UnattendedRule()
+    class Rules(Strict):
+        """See below: made from the list of rules."""
+
+        def __init__(self, **rules: RuleConfig) -> None: ...
+
+else:
+    Rules = create_model(
+        "Rules",
+        __base__=Strict,
+        __doc__="Each rule has its own mode; in force is the smaller of it and the repository's.",
+        **{rule.name: (rule.config, rule.config()) for rule in RULES},
+    )
 
 
 class Exempt(Strict):
@@ -137,8 +80,25 @@ class Policy(Strict):
         max_length=50,
         description="The label that a pull request gets while a rule applies.",
     )
+    language: str = Field(
+        default="en",
+        strict=True,
+        pattern=r"^[a-z]{2,3}(-[A-Za-z]{2,8})?$",
+        description="What comments and mails are written in: `en`, `zh-CN`, or another that has a "
+        "catalogue in `app/locale/`; English where there is none.",
+    )
+    ladder: Ladder = Ladder()
     rules: Rules = Rules()
     exempt: Exempt = Exempt()
+
+    def of(self, rule: Rule[C]) -> C:
+        """The configuration of one rule."""
+        return cast("C", getattr(self.rules, rule.name))
+
+    def grace(self, rule: Rule[C]) -> int:
+        """Hours between a rule's question and its close; 0 closes without a question."""
+        own = self.of(rule).grace_hours
+        return self.ladder.grace_hours if own is None else own
 
     def in_force(self, rule: Mode) -> Mode:
         """The mode that a rule acts in: the smaller of its own and the repository's."""

@@ -9,7 +9,8 @@ from datetime import datetime
 from typing import Literal, Protocol
 
 from app.core.effects import Effect, Known, Receipt
-from app.core.facts import Fact, RepositoryRef, Role
+from app.core.fact import Fact
+from app.core.facts import RepositoryRef, Role
 from app.core.github import Account, Installation, PullRequest, RepositoryName
 
 

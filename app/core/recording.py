@@ -23,10 +23,11 @@ from pydantic import (
 )
 from pydantic_core import from_json
 
+from app.core.config import Version
 from app.core.errors import UserError
-from app.core.facts import Fact, Role
+from app.core.fact import Fact
+from app.core.facts import Role
 from app.core.github import Id, Moment
-from app.core.policy import Version
 from app.core.text import clean, one_line
 
 LINE_LIMIT = 25_000_000  # bytes; GitHub caps a payload at 25 MB

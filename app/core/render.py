@@ -8,131 +8,191 @@ from collections.abc import Sequence
 
 from app.core.effects import CheckButton, SetCheckRun
 from app.core.github import PullRequest
-from app.core.policy import Mode
-from app.core.rules import Finding
+from app.core.modes import Mode
+from app.core.rules.base import Finding
+from app.core.said import Sentence, Words, say
 from app.core.scoring import Score
 from app.core.text import markdown
 
 _TITLES = {
-    "clear": "No rule applies",
-    "exempt": "Exempt",
-    "left_alone": "Left alone",
-    "flagged": "Needs a look by a person",
-    "reopened": "Reopened on request",
+    "clear": say("No rule applies"),
+    "exempt": say("Exempt"),
+    "left_alone": say("Left alone"),
+    "flagged": say("Needs a look by a person"),
+    "reopened": say("Reopened on request"),
 }
-
-
 # Nothing is read into these, and who is on a team is not for us to publish.
 _NOT_READ = {
-    "exempt": "No rule applies to this author.",
-    "left_alone": "The gate leaves this pull request alone.",
+    "exempt": say("No rule applies to this author."),
+    "left_alone": say("The gate leaves this pull request alone."),
 }
 
 
-def check_run(
-    pull: PullRequest, state: str, findings: Sequence[Finding], score: Score, mode: Mode
+def in_markdown(words: Words, sentence: Sentence) -> str:
+    """A sentence as Markdown: what strangers wrote in it is shown as typed."""
+    safe = {n: v if isinstance(v, int) else markdown(v) for n, v in sentence.values.items()}
+    return words(Sentence(id=sentence.id, values=safe))
+
+
+def check_run(  # noqa: PLR0913 - what a check run tells
+    words: Words,
+    pull: PullRequest,
+    state: str,
+    findings: Sequence[Finding],
+    score: Score,
+    mode: Mode,
 ) -> SetCheckRun:
     """The evidence as a check run. It never blocks: `neutral` at most."""
     flagged = bool(findings) and state in {"flagged", "reopened"}
-    lines = [f"Mode of this repository: **{mode.word}**.", ""]
+    lines = [words(say("Mode of this repository: **{mode}**.", mode=mode.word)), ""]
     if state in _NOT_READ:
-        lines.append(_NOT_READ[state])
+        lines.append(words(_NOT_READ[state]))
     else:
-        lines += _told(findings, score)
+        lines += _told(words, findings, score)
+    button = CheckButton(
+        label="Leave it alone",
+        description="No rule acts on this PR any more.",
+        identifier="dismiss",
+    )
     return SetCheckRun(
         head_sha=pull.head.sha,
         conclusion="neutral" if flagged else "success",
-        title=_TITLES.get(state, "Decided"),
+        title=words(_TITLES.get(state, say("Decided"))),
         summary="\n".join(lines),
-        buttons=(
-            CheckButton(
-                label="Leave it alone",
-                description="No rule acts on this PR any more.",
-                identifier="dismiss",
-            ),
-        )
-        if flagged
-        else (),
+        buttons=(button,) if flagged else (),
     )
 
 
-def _told(findings: Sequence[Finding], score: Score) -> list[str]:
-    applies = [f"- **{f.rule}**: {f.sentence}" for f in findings]
-    rules = ["### Rules that apply", "", *applies, ""] if findings else []
-    return [*rules, "### What was seen", "", *_evidence(score), "", _explain_score(score)]
+def _told(words: Words, findings: Sequence[Finding], score: Score) -> list[str]:
+    applies = [f"- **{f.rule}**: {in_markdown(words, f.sentence)}" for f in findings]
+    heading = words(say("Rules that apply"))
+    rules = [f"### {heading}", "", *applies, ""] if findings else []
+    seen = words(say("What was seen"))
+    return [
+        *rules,
+        f"### {seen}",
+        "",
+        *_evidence(words, score),
+        "",
+        words(_explain_score(score)),
+    ]
 
 
-def _evidence(score: Score) -> list[str]:
+def _evidence(words: Words, score: Score) -> list[str]:
     if not score.signals:
-        return [
-            "- Nothing of this account was seen here before. That counts for nothing either way."
-        ]
-    return [f"- {markdown(s.sentence)} ({s.weight:+.1f})" for s in score.signals]
+        nothing = say(
+            "Nothing of this account was seen here before. That counts for nothing either way."
+        )
+        return [f"- {words(nothing)}"]
+    return [f"- {in_markdown(words, s.sentence)} ({s.weight:+.1f})" for s in score.signals]
 
 
-def _explain_score(score: Score) -> str:
+def _explain_score(score: Score) -> Sentence:
     if score.unknown:
-        return "Score: **unknown**. Too little was seen to say anything, so it leads to nothing."
-    return (
-        f"Score (how likely it is that nobody answers for it): **{score.probability:.0%}**, "
-        f"between {score.low:.0%} and {score.high:.0%}. The numbers in brackets are log-odds; with "
-        f"the base of {score.base:+.1f} they add up to it. Model: `{score.model}`."
+        return say(
+            "Score: **unknown**. Too little was seen to say anything, so it leads to nothing."
+        )
+    return say(
+        "Score (how likely it is that nobody answers for it): **{middle} %**, between {low} % and "
+        "{high} %. The numbers in brackets are log-odds; with the base of {base} they add up to "
+        "it. Model: `{model}`.",
+        middle=round(score.probability * 100),
+        low=round(score.low * 100),
+        high=round(score.high * 100),
+        base=f"{score.base:+.1f}",
+        model=score.model,
     )
 
 
-def status(findings: Sequence[Finding], label: str) -> str:
-    """The one status comment while a rule applies."""
-    return "\n".join(
-        [
-            "**A maintainer will look at this once it is clear that a person answers for it.**",
-            "",
-            *(f"- {f.sentence}" for f in findings),
-            "",
-            f"It carries the label `{label.replace('`', '')}`. This says nothing about how good "
-            "the change is, nor about how it was written.",
-        ]
+def status(words: Words, findings: Sequence[Finding], label: str) -> str:
+    """The one status comment while a rule applies. `label` is "" where none is put on."""
+    answered = all(f.answered for f in findings) and bool(findings)
+    head = (
+        say("Its author answered. A maintainer will look at this.")
+        if answered
+        else say("A maintainer will look at this once it is clear that a person answers for it.")
     )
+    verdict = words(
+        say(
+            "This says nothing about how good the change is, nor about how it was written.",
+        )
+    )
+    carried = (
+        words(say("It carries the label `{label}`.", label=label.replace("`", ""))) + " "
+        if label
+        else ""
+    )
+    return "\n".join([f"**{words(head)}**", "", *_reasons(words, findings), "", carried + verdict])
 
 
-def status_resolved(state: str) -> str:
+def _reasons(words: Words, findings: Sequence[Finding]) -> list[str]:
+    """Each rule that applies as a line, with its way out."""
+    lines: list[str] = []
+    for finding in findings:
+        way = f" {in_markdown(words, finding.way)}" if finding.way else ""
+        lines.append(f"- {in_markdown(words, finding.sentence)}{way}")
+    return lines
+
+
+def status_resolved(words: Words, state: str) -> str:
     """The status comment once no rule asks for anything any more."""
-    words = {
-        "exempt": "No rule applies to this author.",
-        "reopened": "This pull request was reopened on request. Nothing more is asked.",
+    said = {
+        "exempt": say("No rule applies to this author."),
+        "reopened": say("This pull request was reopened. Nothing more is asked."),
     }
-    return f"**{words.get(state, 'No rule applies any more. Nothing more is asked.')}**"
+    return f"**{words(said.get(state, say('No rule applies any more. Nothing more is asked.')))}**"
 
 
-def notice_close(findings: Sequence[Finding]) -> str:
+def notice_close(words: Words, findings: Sequence[Finding]) -> str:
     """The comment that comes before a close: why, and how its author has it opened again."""
+    head = say("This pull request is being closed for now, and you can have it opened again.")
+    limit = say("This is a limit of this repository and no verdict on you or on your change.")
+    how = say(
+        "If you stand behind this pull request, write a comment that holds this line and nothing "
+        "else, and it is opened again:"
+    )
+    others = say(
+        "A maintainer can write the same line, or use the button *Reopen pull request*.",
+    )
     return "\n".join(
         [
-            "**This pull request is being closed for now, and you can have it opened again.**",
+            f"**{words(head)}**",
             "",
-            *(f"- {f.sentence}" for f in findings),
+            *_reasons(words, findings),
             "",
-            "This is a limit of this repository and no verdict on you or on your change.",
+            words(limit),
             "",
-            "If you stand behind this pull request, write a comment that holds this line and "
-            "nothing else, and it is opened again:",
+            words(how),
             "",
             "    /pulse reopen",
             "",
-            "A maintainer can write the same line, or use the button *Reopen pull request*.",
+            words(others),
         ]
     )
 
 
-def notice_ask(findings: Sequence[Finding]) -> str:
-    """The comment that asks the author to show that somebody is there."""
+def notice_ask(words: Words, findings: Sequence[Finding], hours: int) -> str:
+    """The comment that asks the author to show that somebody is there.
+
+    `hours` until it is closed if nobody answers; 0 where nothing follows.
+    """
+    ask = say("Please answer here in a few words of your own.")
+    after = (
+        say(
+            "If you do nothing here for {hours} hours, it is closed for now; a comment, a push or "
+            "an edit of yours stops that. You can have it opened again at any time.",
+            hours=hours,
+        )
+        if hours
+        else say("Nothing is closed because of this question.")
+    )
     return "\n".join(
         [
-            "**Is somebody there?**",
+            f"**{words(say('Is somebody there?'))}**",
             "",
-            *(f"- {f.sentence}" for f in findings),
+            *_reasons(words, findings),
             "",
-            "Please say in a few words of your own what this change is for and how you tried it "
-            "out. Nothing is closed because of this question.",
+            f"{words(ask)} {words(after)}",
         ]
     )
 

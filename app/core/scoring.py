@@ -3,7 +3,7 @@
 import math
 from typing import Protocol
 
-from app.core.facts import Fact
+from app.core.fact import Fact
 from app.core.features import Signal
 
 

@@ -8,7 +8,8 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core.decision import Case, CaseState, Decision, Planned
 from app.core.effects import Effect, Known, Receipt
 from app.core.errors import RetryLater
-from app.core.facts import Fact, History, Opened
+from app.core.fact import Fact
+from app.core.facts import Asked, History, Opened
 from app.core.github import PullRequest
 from app.db.engine import Tx
 from app.db.tables import cases, decisions
@@ -18,10 +19,20 @@ _MOST = 2000
 
 
 class Row(Fact):
-    """A case with the pull request as last seen."""
+    """A case with the pull request as last seen, and what was asked and answered on it."""
 
     case: Case
     pull: PullRequest
+    asked: Asked
+
+
+class Due(Fact):
+    """A case that is to be looked at again, and since when."""
+
+    case_id: int
+    repository_id: int
+    number: int
+    at: datetime
 
 
 def get(tx: Tx, repository_id: int, number: int) -> Row | None:
@@ -55,6 +66,7 @@ def _row(row: RowMapping) -> Row:
             has_status_comment=row["status_comment_id"] is not None,
         ),
         pull=PullRequest.model_validate(row["snapshot"]),
+        asked=Asked(at=row["question_at"], author_at=row["author_at"]),
     )
 
 
@@ -95,6 +107,36 @@ def wrote(tx: Tx, case_id: int, *, by_author: bool, at: datetime) -> None:
     tx.execute(first.values(asked_at=at))
 
 
+def acted(tx: Tx, case_id: int, at: datetime) -> None:
+    """The author did something on the pull request: wrote, pushed, edited."""
+    later = func.greatest(cases.c.author_at, at)
+    tx.execute(update(cases).where(cases.c.id == case_id).values(author_at=later))
+
+
+def due(tx: Tx, now: datetime, limit: int = 500) -> list[Due]:
+    """Cases whose time has come, which is then taken off them."""
+    first = (
+        select(cases.c.id)
+        .where(cases.c.due_at <= now)
+        .order_by(cases.c.due_at)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+        .cte("first")
+    )
+    # The value from before the update, which makes the key of the stimulus.
+    old = cases.alias("old")
+    rows = tx.execute(
+        update(cases)
+        .where(cases.c.id == first.c.id, old.c.id == cases.c.id)
+        .values(due_at=None)
+        .returning(cases.c.id, cases.c.repository_id, cases.c.number, old.c.due_at)
+    )
+    return [
+        Due(case_id=row.id, repository_id=row.repository_id, number=row.number, at=row.due_at)
+        for row in rows
+    ]
+
+
 def doubtful(tx: Tx, repository_id: int, pull: PullRequest, rank: int) -> bool:
     """Whether another state of the same second is known, so that neither is surely the later."""
     known = tx.execute(
@@ -122,6 +164,7 @@ def save(tx: Tx, case: Case, decision: Decision) -> None:
             state=decision.state,
             fingerprint=decision.fingerprint,
             decided_at=decision.decided_at,
+            due_at=decision.due_at,
         )
     )
     if changed.rowcount != 1:
@@ -249,7 +292,10 @@ def carried_out(tx: Tx, case_id: int, effect: Effect, receipt: Receipt, now: dat
         values = {"status_comment_id": receipt.id}
     elif effect.kind == "check_run":
         values = {"check_run_id": receipt.id, "check_run_sha": effect.head_sha}
-    elif effect.kind in {"ask_comment", "close_comment"}:
+    elif effect.kind == "ask_comment":
+        ends = now + timedelta(hours=effect.grace_hours) if effect.grace_hours else None
+        values = {"notices": cases.c.notices + 1, "question_at": now, "due_at": ends}
+    elif effect.kind == "close_comment":
         values = {"notices": cases.c.notices + 1}
     elif effect.kind == "close":
         values = {"closed_at": now, "reopened_at": None}

@@ -7,7 +7,7 @@ from pydantic import TypeAdapter
 from sqlalchemy import RowMapping, and_, func, or_, select, update
 
 from app.core.effects import Effect, EffectState, Receipt
-from app.core.facts import Fact
+from app.core.fact import Fact
 from app.core.patience import backoff
 from app.db.engine import Tx, hold
 from app.db.outbox import OPEN

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import text
 
-from app.core.facts import Fact
+from app.core.fact import Fact
 from app.db.engine import Tx
 from app.db.reports import Line, Stretch, Wanted, lines_of
 

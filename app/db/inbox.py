@@ -10,7 +10,7 @@ from sqlalchemy import LargeBinary, RowMapping, and_, delete, func, literal, sel
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.events import Address
-from app.core.facts import Fact
+from app.core.fact import Fact
 from app.core.patience import backoff
 from app.core.text import one_line
 from app.db.bells import LOST, UNHEARD, ring_once

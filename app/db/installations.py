@@ -8,7 +8,8 @@ from sqlalchemy import ColumnElement, and_, func, or_, select, update
 from sqlalchemy import case as sql_case
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core.facts import Fact, RepositoryRef, Role
+from app.core.fact import Fact
+from app.core.facts import RepositoryRef, Role
 from app.core.github import Installation, Repository, RepositoryName
 from app.core.policy import Policy
 from app.db.engine import Tx

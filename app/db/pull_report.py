@@ -7,7 +7,8 @@ from sqlalchemy import select
 
 from app.core.decision import CaseState, Decision
 from app.core.effects import Effect, EffectState
-from app.core.facts import Fact, Hand
+from app.core.fact import Fact
+from app.core.facts import Hand
 from app.core.github import PullRequest
 from app.db import people
 from app.db.engine import Tx

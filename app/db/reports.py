@@ -14,9 +14,10 @@ from sqlalchemy.exc import ProgrammingError
 
 from app.core.decision import CaseState
 from app.core.effects import EffectKind, EffectState
-from app.core.facts import Fact, RepositoryRef
-from app.core.policy import Mode
-from app.core.rules import Finding
+from app.core.fact import Fact
+from app.core.facts import RepositoryRef
+from app.core.modes import Mode
+from app.core.rules.base import Finding
 from app.core.scoring import Score
 from app.db.engine import Tx
 

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, delete, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core.facts import Fact
+from app.core.fact import Fact
 from app.core.github import Account
 from app.db.engine import Tx
 from app.db.tables import sessions

@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import select, update
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core.facts import Fact
+from app.core.fact import Fact
 from app.db.engine import Tx
 from app.db.tables import app_setup
 

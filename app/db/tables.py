@@ -4,6 +4,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Date,
     DateTime,
     Float,
     ForeignKey,
@@ -52,6 +53,11 @@ installations = Table(
     # Answers that a recording brought with it; NULL for a real installation.
     Column("recording", JSONB(none_as_null=True)),
     _time("reconciled_at"),
+    # The organisation's default, from its repository `.github`: as written, for all to build on.
+    Column("policy", JSONB(none_as_null=True)),
+    Column("policy_sha", Text),
+    Column("policy_error", Text),
+    _time("policy_read_at"),
 )
 
 repositories = Table(
@@ -67,7 +73,9 @@ repositories = Table(
     Column("default_branch", Text, nullable=False, server_default=text("'main'")),
     _time("installed_at", nullable=False),
     _time("removed_at"),
+    # In force: the repository's own file (`policy_own`, as written) over the organisation's.
     Column("policy", JSONB(none_as_null=True)),
+    Column("policy_own", JSONB(none_as_null=True)),
     Column("policy_sha", Text),
     Column("policy_error", Text),
     _time("policy_read_at"),
@@ -139,6 +147,12 @@ cases = Table(
     # When somebody else first wrote on it, and when its author last did after that.
     _time("asked_at"),
     _time("answered_at"),
+    # When its author last did something there, when our question was written, when to look again
+    # although nothing happened, and when a person of the team first looked at it.
+    _time("author_at"),
+    _time("question_at"),
+    _time("due_at"),
+    _time("first_look_at"),
     Column("version", Integer, nullable=False, server_default=text("0")),
     Column("state", Text, nullable=False, server_default=text("'new'")),
     Column("fingerprint", Text, nullable=False, server_default=text("''")),
@@ -152,8 +166,38 @@ cases = Table(
     _time("reopened_at"),
     UniqueConstraint("repository_id", "number"),
     Index("cases_author_idx", "repository_id", "author_id", "opened_at"),
+    Index("cases_anywhere_idx", "author_id", "opened_at"),
+    Index("cases_due_idx", "due_at", postgresql_where=text("due_at IS NOT NULL")),
     Index("cases_decided_idx", "repository_id", text("decided_at DESC"), text("id DESC")),
     Index("cases_state_idx", "repository_id", "state", text("decided_at DESC"), text("id DESC")),
+)
+
+case_issues = Table(
+    "case_issues",
+    metadata,
+    # Which issues a pull request is for; `repository_id` is the issue's.
+    Column("case_id", BigInteger, ForeignKey("cases.id"), primary_key=True, autoincrement=False),
+    Column("repository_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Index("case_issues_issue_idx", "repository_id", "number"),
+)
+
+trust = Table(
+    "trust",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("repository_id", BigInteger, nullable=False),
+    Column("account_id", BigInteger, nullable=False),
+    Column("login", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("by_id", BigInteger, nullable=False),
+    Column("by_login", Text, nullable=False),
+    Column("reason", Text, nullable=False, server_default=text("''")),
+    _time("at", nullable=False),
+    _time("until"),
+    _time("ended_at"),
+    # Of one account the newest row that has not ended counts.
+    Index("trust_account_idx", "repository_id", "account_id", "id"),
 )
 
 hands = Table(
@@ -237,6 +281,59 @@ app_setup = Table(
     Column("slug", Text),
     Column("html_url", Text),
     _time("done_at"),
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    # Append only, by a trigger.
+    Column("id", BigInteger, Identity(), primary_key=True),
+    _time("at", nullable=False),
+    Column("installation_id", BigInteger),
+    Column("repository_id", BigInteger),
+    Column("number", BigInteger),
+    # A pseudonym, or what acted where no person did: "gate", "clock", "github".
+    Column("actor", Text, nullable=False),
+    Column("act", Text, nullable=False),
+    Column("policy_version", Text),
+    Column("detail", JSONB, nullable=False, server_default=text("'{}'")),
+    Index("audit_repository_idx", "repository_id", "id"),
+)
+
+pseudonyms = Table(
+    "pseudonyms",
+    metadata,
+    # Whom the audit log means; a row that is erased leaves a name that is nobody's.
+    Column("account_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("name", Text, nullable=False, unique=True),
+    Column("login", Text, nullable=False),
+)
+
+usage = Table(
+    "usage",
+    metadata,
+    # What was spent of the day's budgets.
+    Column("repository_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("day", Date, primary_key=True),
+    Column("resource", Text, primary_key=True),
+    Column("tier", Text, primary_key=True),
+    Column("used", BigInteger, nullable=False, server_default=text("0")),
+)
+
+simulations = Table(
+    "simulations",
+    metadata,
+    # What would be decided under another configuration; asked for by `account_id`.
+    Column("id", Text, primary_key=True),
+    Column("repository_id", BigInteger, nullable=False),
+    Column("number", BigInteger, nullable=False),
+    Column("account_id", BigInteger, nullable=False),
+    Column("policy", JSONB(none_as_null=True)),
+    _time("created_at", nullable=False),
+    _time("ended_at"),
+    Column("decision", JSONB(none_as_null=True)),
+    Column("error", Text),
+    Index("simulations_created_idx", "created_at"),
 )
 
 sessions = Table(

@@ -10,7 +10,8 @@ from datetime import datetime
 from threading import BoundedSemaphore
 
 from app.core.errors import Rejected, RetryLater
-from app.core.facts import Fact, RepositoryRef, Role
+from app.core.fact import Fact
+from app.core.facts import RepositoryRef, Role
 from app.core.github import Account
 from app.core.ports import Reader
 from app.db import people

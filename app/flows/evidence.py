@@ -21,7 +21,9 @@ from app.core.events import (
 from app.core.facts import Facts, Hand, HandAct, Request, Role
 from app.core.features import RATE_MINUTES
 from app.core.github import Account
+from app.core.policy import Policy
 from app.core.ports import Reader
+from app.core.rules import burst
 from app.db import cases, people
 from app.db.engine import Database
 from app.db.inbox import Stimulus
@@ -182,7 +184,7 @@ def facts_of(
     row: cases.Row,
     evidence: Evidence,
     roles: Roles,
-    burst_minutes: int,
+    policy: Policy,
 ) -> Facts:
     """All that a decision rests on: at most one read of GitHub, the author's permission."""
     author = row.pull.user
@@ -196,6 +198,7 @@ def facts_of(
                 role=role,
                 hands=held,
                 requests=tuple(evidence.requests),
+                asked=row.asked,
                 installed_at=roles.standing.installed_at,
             )
         return Facts(
@@ -206,10 +209,11 @@ def facts_of(
                 repository_id,
                 author.id,
                 row.pull.created_at,
-                burst_window(burst_minutes),
+                burst_window(policy.of(burst.RULE).minutes),
             ),
             history=cases.history(tx, repository_id, author.id, row.case.number),
             hands=held,
             requests=tuple(evidence.requests),
+            asked=row.asked,
             installed_at=roles.standing.installed_at,
         )

@@ -19,7 +19,8 @@ from app.core.events import (
     Unread,
 )
 from app.core.github import Installation
-from app.core.policy import PATH, Mode, Policy
+from app.core.modes import Mode
+from app.core.policy import PATH, Policy
 from app.core.ports import AppApi, Doorbell, Reader, Task
 from app.db import cases, inbox, installations, outbox, people
 from app.db.engine import Database, Tx

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from app.core.errors import UserError
 from app.core.events import Address, address
-from app.core.facts import Fact
+from app.core.fact import Fact
 from app.core.ports import Doorbell
 from app.db import inbox
 from app.db.engine import Database

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from app.core.errors import UserError
 from app.core.events import address
-from app.core.facts import Fact
+from app.core.fact import Fact
 from app.core.github import Installation, Repository
 from app.core.policy import Policy
 from app.core.ports import Task

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from app.core.events import Address
 from app.core.ports import Doorbell
-from app.db import inbox, installations, outbox, people, sessions
-from app.db.engine import Database
+from app.db import cases, inbox, installations, outbox, people, sessions
+from app.db.engine import Database, Tx
 
 # A payload is needed to decide and to look into a fault; after a week it is only weight.
 KEEP_PAYLOADS = timedelta(days=7)
@@ -29,13 +30,23 @@ class Sweep:
         """Wakes workers up for rows whose bell was lost or time has come; answers how many."""
         now = self.clock()
         with self.database.begin() as tx:
-            waiting = inbox.to_ring(tx, now, self.ring_again)
+            waiting = [*self._due(tx, now), *inbox.to_ring(tx, now, self.ring_again)]
             acts = outbox.to_ring(tx, now, self.ring_again)
         for inbox_id in waiting:
             self.doorbell.ring("triage", inbox_id)
         for effect_id in acts:
             self.doorbell.ring("perform", effect_id)
         return len(waiting) + len(acts)
+
+    def _due(self, tx: Tx, now: datetime) -> list[int]:
+        """Pull requests whose time has come become stimuli like any other."""
+        made: list[int] = []
+        for due in cases.due(tx, now):
+            where = Address(repository_id=due.repository_id, pull_number=due.number)
+            key = f"due:{due.case_id}:{due.at.isoformat()}"
+            stimulus = inbox.again(tx, key=key, address=where, reason="due", now=now)
+            made += [stimulus] if stimulus is not None else []
+        return made
 
     def reconcile(self) -> int:
         """Wakes workers up for installations whose open pull requests are due to be compared."""

@@ -5,14 +5,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from app.core.cases import decide
+from app.core.cases import Means, decide
 from app.core.decision import Case, Decision
 from app.core.errors import Rejected, RetryLater
 from app.core.events import Address, CommentEvent, Event, PullRequestEvent, Unread
 from app.core.facts import Facts
 from app.core.features import read_signals
-from app.core.policy import Mode, Policy
+from app.core.modes import Mode
+from app.core.policy import Policy
 from app.core.ports import AppApi, Doorbell, Reader
+from app.core.rules import burst
 from app.core.scoring import Scorer
 from app.db import cases, inbox, installations, outbox, people
 from app.db.engine import Database, Tx, hold
@@ -25,6 +27,8 @@ from app.flows.policy import refresh_policy
 Batch = Sequence[tuple[Stimulus, Event]]
 
 
+# What authors do to their own pull request and nobody does for them.
+_BY_AUTHOR = {"synchronize", "edited", "ready_for_review", "converted_to_draft", "reopened"}
 _UNCHANGED = "nothing that matters changed"
 
 
@@ -46,6 +50,7 @@ class Triage:
     scorer: Scorer
     doorbell: Doorbell
     parse_policy: Callable[[str], Policy]
+    means: Means
     app_login: Callable[[], str | None]
     clock: Callable[[], datetime]
 
@@ -203,8 +208,14 @@ class Triage:
                 if user is not None and not user.is_app:
                     by_author = author is not None and author.id == user.id
                     cases.wrote(tx, case_id, by_author=by_author, at=stimulus.received_at)
+                    if by_author:
+                        cases.acted(tx, case_id, stimulus.received_at)
             elif isinstance(event, PullRequestEvent) and stimulus.id in kept:
                 self._note_turn(tx, event, row)
+                sender = event.sender
+                by_author = author is not None and sender is not None and sender.id == author.id
+                if by_author and event.action in _BY_AUTHOR:
+                    cases.acted(tx, case_id, stimulus.received_at)
 
     def _note_turn(self, tx: Tx, event: PullRequestEvent, row: cases.Row) -> None:
         """Keeps whether it was our App: of the newest closing or reopening only."""
@@ -225,10 +236,17 @@ class Triage:
             row = cases.get(tx, standing.repository.id, number)
         if row is None:
             raise RetryLater("the case vanished while it was decided")
-        facts = facts_of(self.database, row, evidence, roles, policy.rules.burst.minutes)
+        facts = facts_of(self.database, row, evidence, roles, policy)
         score = self.scorer.score(read_signals(facts))
         decision = decide(
-            row.case, facts, score, policy, standing.policy_sha, roles.now, force=evidence.force
+            row.case,
+            facts,
+            score,
+            policy,
+            standing.policy_sha,
+            roles.now,
+            means=self.means,
+            force=evidence.force,
         )
         return Judged(row.case, facts, decision)
 
@@ -267,7 +285,7 @@ class Triage:
 
     def _others(self, tx: Tx, standing: Standing, judged: Judged, now: datetime) -> list[int]:
         """Whom to decide anew: the rest of a burst, or this one where it did not see the rest."""
-        repository, rule = standing.repository, standing.policy.rules.burst
+        repository, rule = standing.repository, standing.policy.of(burst.RULE)
         case, decision = judged.case, judged.decision
         if decision and any(f.rule == "burst" for f in decision.findings):
             again = cases.without_burst(tx, case.id, rule.minutes)

@@ -203,7 +203,7 @@ def _flood(flood: Flood, filters: Filters) -> FloodRow:
         first_at=flood.first_at,
         last_at=flood.last_at,
         # Not the state of the newest, but what makes it a flood.
-        why=line.findings[0].sentence if line.findings else line.summary,
+        why=str(line.findings[0].sentence) if line.findings else line.summary,
         mode=line.mode.word,
         acts=acts,
     )

@@ -183,7 +183,7 @@ def _role(last: Decision | None) -> str:
 
 def _rules(last: Decision | None) -> tuple[RuleRow, ...]:
     return tuple(
-        RuleRow(f.rule, f.sentence, would=f.rung.word, may=f.in_force.word)
+        RuleRow(f.rule, str(f.sentence), would=f.rung.word, may=f.in_force.word)
         for f in (last.findings if last else ())
     )
 
@@ -200,7 +200,7 @@ def _band(score: Score) -> Band | None:
 
 def _signals(last: Decision | None) -> tuple[SignalRow, ...]:
     return tuple(
-        SignalRow(s.name.replace("_", " "), s.sentence, s.weight)
+        SignalRow(s.name.replace("_", " "), str(s.sentence), s.weight)
         for s in (last.score.signals if last else ())
     )
 

@@ -9,8 +9,10 @@ from app.adapters.github.app_api import GitHubAppApi
 from app.adapters.github.client import GitHub
 from app.adapters.github.reader import GitHubReader
 from app.adapters.github.writer import GitHubWriter
+from app.adapters.patterns import LinearPatterns
 from app.adapters.policy_file import parse_policy
 from app.adapters.queue import CeleryDoorbell
+from app.core.cases import Means
 from app.core.ports import AppApi, Doorbell, Reader, Writer
 from app.core.scoring import RuleScorer
 from app.flows.perform import Perform
@@ -93,6 +95,7 @@ class WorkerParts:
                 scorer=RuleScorer(),
                 doorbell=bell,
                 parse_policy=parse_policy,
+                means=Means(patterns=LinearPatterns()),
                 app_login=lambda: login,
                 clock=clock,
             ),

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from app.adapters.policy_file import parse_policy
 from app.core.errors import UserError
-from app.core.policy import LIMIT, Mode, Policy
+from app.core.modes import Mode
+from app.core.policy import LIMIT, Policy
 
 
 @pytest.mark.parametrize("text", ["", "\n", "# nothing but words\n", "{}", "---\n", "null"])

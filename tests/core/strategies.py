@@ -5,14 +5,21 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
 
+from app.adapters.patterns import LinearPatterns
+from app.core.cases import Means
 from app.core.decision import Case
 from app.core.facts import Facts, Hand, History, Opened, Request, Role
 from app.core.features import Signal
 from app.core.github import Account, Branch, PullRequest
-from app.core.policy import BurstRule, Exempt, Mode, Policy, Rules, UnattendedRule
+from app.core.modes import Mode
+from app.core.policy import Exempt, Policy, Rules
+from app.core.rules.burst import BurstRule
+from app.core.rules.unattended import UnattendedRule
+from app.core.said import say
 from app.core.scoring import RuleScorer, Score
 from app.core.text import one_line
 
+MEANS = Means(patterns=LinearPatterns())
 NOW = datetime(2026, 11, 16, 13, tzinfo=UTC)
 AUTHOR = 7
 
@@ -150,7 +157,7 @@ signals = st.builds(
     Signal,
     name=st.just("rate"),
     value=line,
-    sentence=line,
+    sentence=line.map(lambda words: say("{words}", words=words)),
     weight=st.floats(-5, 5),
     evidence=st.integers(0, 20),
 )

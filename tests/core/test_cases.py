@@ -14,10 +14,14 @@ from app.core.effects import ORDER, REQUIRES, SetCheckRun, SetLabel
 from app.core.facts import Facts, Hand, HandAct, Opened, Request, Role
 from app.core.features import Signal
 from app.core.github import Account, Branch, PullRequest
+from app.core.modes import Mode
 from app.core.plan import MOST_NOTICES
-from app.core.policy import BurstRule, Mode, Policy, Rules, UnattendedRule
+from app.core.policy import Policy, Rules
+from app.core.rules.burst import BurstRule
+from app.core.rules.unattended import UnattendedRule
+from app.core.said import say
 from app.core.scoring import RuleScorer, Score
-from tests.core.strategies import AUTHOR, NOW, all_facts, fresh_case, policies, scores
+from tests.core.strategies import AUTHOR, MEANS, NOW, all_facts, fresh_case, policies, scores
 
 MAINTAINER = 3
 SURE = RuleScorer().score((Signal(name="x", value="", sentence="Seen.", weight=9, evidence=99),))
@@ -50,7 +54,7 @@ def after(case: Case, decision: Decision) -> Case:
 def decided(
     case: Case, facts: Facts, score: Score, policy: Policy, *, force: bool = False
 ) -> Decision | None:
-    return decide(case, facts, score, policy, "sha", NOW, force=force)
+    return decide(case, facts, score, policy, "sha", NOW, means=MEANS, force=force)
 
 
 def live(planned: tuple[Planned, ...]) -> list[str]:
@@ -221,7 +225,9 @@ def test_no_text_of_the_pull_request_stands_in_what_we_write(
         }
     )
     score = score.model_copy(
-        update={"signals": (Signal(name="x", value="", sentence=words, weight=0),)}
+        update={
+            "signals": (Signal(name="x", value="", sentence=say("{words}", words=words), weight=0),)
+        }
     )
     decision = decided(fresh_case(), facts.model_copy(update={"pull": pull}), score, policy)
     assert decision is not None

@@ -12,10 +12,13 @@ from app.core.effects import REQUIRES, no_longer_wanted
 from app.core.facts import Facts, Hand, HandAct, History, Opened, Request, Role
 from app.core.features import read_signals
 from app.core.github import Account, Branch, PullRequest
+from app.core.modes import Mode
 from app.core.plan import MOST_NOTICES
-from app.core.policy import BurstRule, Mode, Policy, Rules, UnattendedRule
+from app.core.policy import Policy, Rules
+from app.core.rules.burst import BurstRule
+from app.core.rules.unattended import UnattendedRule
 from app.core.scoring import RuleScorer
-from tests.core.strategies import AUTHOR, NOW, fresh_case
+from tests.core.strategies import AUTHOR, MEANS, NOW, fresh_case
 
 Waiting = tuple[int, str, Planned]
 
@@ -191,7 +194,9 @@ class OnePullRequest(RuleBasedStateMachine):
     def decide(self, *, force: bool = False) -> Decision | None:
         facts = self.facts()
         score = RuleScorer().score(read_signals(facts))
-        return decide(self.case, facts, score, self.policy, "sha", self.clock, force=force)
+        return decide(
+            self.case, facts, score, self.policy, "sha", self.clock, means=MEANS, force=force
+        )
 
     def check(self, decision: Decision) -> None:
         live = [p.effect.kind for p in decision.effects if not p.observe]

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from app.core.policy import DEPENDENCY_APPS, Mode, Policy
+from app.core.modes import Mode
+from app.core.policy import DEPENDENCY_APPS, Policy
 from tests.core.strategies import json_values, modes, policies
 
 SMALLEST = """

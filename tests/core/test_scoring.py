@@ -66,8 +66,8 @@ def test_signals_are_explained_finite_and_of_some_order(facts: Facts) -> None:
     weights = [abs(s.weight) for s in found]
     assert weights == sorted(weights, reverse=True)
     for signal in found:
-        assert shows(signal.sentence)
-        assert signal.sentence.endswith(".")
+        assert shows(str(signal.sentence))
+        assert str(signal.sentence).endswith(".")
         assert signal.evidence >= 0
         assert math.isfinite(signal.weight)
         # Disclosure informs; it never adds suspicion.

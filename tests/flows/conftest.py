@@ -14,7 +14,9 @@ from app.adapters.github.client import GitHub as Connections
 from app.adapters.github.reader import GitHubReader
 from app.adapters.github.tokens import TokenStore
 from app.adapters.github.writer import GitHubWriter
+from app.adapters.patterns import LinearPatterns
 from app.adapters.policy_file import parse_policy
+from app.core.cases import Means
 from app.core.ports import Task
 from app.core.scoring import RuleScorer
 from app.db.engine import Database
@@ -192,6 +194,7 @@ def gate(github: GitHub, engine: "Engine", database_url: str) -> Iterator[Gate]:
             scorer=RuleScorer(),
             doorbell=bell,
             parse_policy=parse_policy,
+            means=Means(patterns=LinearPatterns()),
             app_login=lambda: credentials.bot_login,
             clock=clock,
         ),

@@ -3,7 +3,8 @@
 from datetime import timedelta
 from typing import Any
 
-from app.core.policy import Mode, Policy
+from app.core.modes import Mode
+from app.core.policy import Policy
 from app.db import installations
 
 CLOSE = "version: 1\nmode: close\nrules:\n  burst: {mode: close, prs: 3, minutes: 10}\n"

@@ -4,18 +4,22 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
 
-from app.core.cases import decide
+from app.adapters.patterns import LinearPatterns
+from app.core.cases import Means, decide
 from app.core.decision import Decision
 from app.core.facts import Facts, Opened, RepositoryRef, Role
 from app.core.features import read_signals
 from app.core.github import Account, Branch, Installation, PullRequest, RepositoryName
-from app.core.policy import Mode, Policy
+from app.core.modes import Mode
+from app.core.policy import Policy
 from app.core.scoring import RuleScorer
 from app.db import cases, installations, outbox
 from app.db.engine import Database
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 DEMO, REAL = 7_000_001, 51_000_000
+
+MEANS = Means(patterns=LinearPatterns())
 
 
 @dataclass
@@ -79,7 +83,9 @@ class Decided:
             cases.see(tx, repository.id, pull, 0)
             row = cases.get(tx, repository.id, number)
             score = RuleScorer().score(read_signals(facts))
-            decision = decide(row.case, facts, score, Policy(mode=mode), "default", at, force=True)
+            decision = decide(
+                row.case, facts, score, Policy(mode=mode), "default", at, means=MEANS, force=True
+            )
             cases.save(tx, row.case, decision)
             outbox.add_all(
                 tx, case_id=row.case.id, number=number, repository=repository, decision=decision,

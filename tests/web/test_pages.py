@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import Engine, text
 
 from app.core.github import Account
-from app.core.policy import Mode
+from app.core.modes import Mode
 from app.core.text import one_line
 from tests.web.deciding import NOON, Decided
 from tests.web.serving import Server

@@ -1,0 +1,69 @@
+"""The ladder: label → ask → wait → close. Which rung each rule that applies stands on now."""
+
+from datetime import timedelta
+from typing import Any
+
+from app.core.facts import Facts
+from app.core.modes import Mode
+from app.core.policy import Policy
+from app.core.rules import RULES
+from app.core.rules.base import Finding, Found, Rule, Seen
+
+
+def find(seen: Seen, policy: Policy) -> tuple[Finding, ...]:
+    """All rules that apply, the furthest-going first."""
+    found = (_one(rule, seen, policy) for rule in RULES)
+    return tuple(sorted((f for f in found if f), key=lambda f: -f.rung))
+
+
+def _one(rule: Rule[Any], seen: Seen, policy: Policy) -> Finding | None:
+    config = policy.of(rule)
+    if config.mode is Mode.OFF or not rule.can_say(seen.facts):
+        return None
+    found = rule.find(config, seen)
+    return None if found is None else _finding(rule, found, seen, policy)
+
+
+def _finding(rule: Rule[Any], found: Found, seen: Seen, policy: Policy) -> Finding:
+    config, asked, now = policy.of(rule), seen.facts.asked, seen.now
+    # A rule that only observes records what it would do by its nature.
+    goal = min(config.mode if config.mode > Mode.OBSERVE else rule.natural, rule.most)
+    grace = policy.grace(rule)
+    rung, due = goal, found.until
+    if goal is Mode.CLOSE and grace:
+        ends = None if asked.at is None or asked.answered else asked.at + timedelta(hours=grace)
+        rung = Mode.CLOSE if ends is not None and ends <= now else Mode.ASK
+        due = min((at for at in (ends, due) if at is not None and at > now), default=None)
+    return Finding(
+        rule=rule.name,
+        sentence=found.sentence,
+        way=found.way,
+        rung=rung,
+        in_force=min(policy.in_force(config.mode), rule.most),
+        goal=goal,
+        grace_hours=grace if goal is Mode.CLOSE else 0,
+        answered=asked.answered,
+        due_at=due,
+    )
+
+
+def cured(
+    rules: tuple[str, ...], findings: tuple[Finding, ...], facts: Facts, policy: Policy
+) -> bool:
+    """Whether nothing is left of what a pull request was closed for.
+
+    A rule that somebody switched off since, or whose facts could not be read, cures nothing.
+    """
+    by_name = {rule.name: rule for rule in RULES}
+    ours = [by_name[name] for name in rules if name in by_name]
+    return (
+        bool(ours)
+        and len(ours) == len(rules)
+        and all(
+            rule.cured
+            and rule.can_say(facts)
+            and policy.of(rule).mode is not Mode.OFF
+            and not any(f.rule == rule.name for f in findings)
+            for rule in ours
+        )
+    )
