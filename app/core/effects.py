@@ -73,11 +73,31 @@ class Reopen(Act):
     kind: Literal["reopen"] = "reopen"
 
 
+LimitGroup = Literal["existing_users", "contributors_only", "collaborators_only"]
+LimitExpiry = Literal["one_day", "three_days", "one_week", "one_month", "six_months"]
+
+
+class LimitInteractions(Act):
+    """GitHub's own limit on the whole repository is on, for a time: only the group may open PRs."""
+
+    kind: Literal["limit"] = "limit"
+    group: LimitGroup
+    expiry: LimitExpiry
+
+
 Effect = Annotated[
-    SetLabel | StatusComment | Notice | SetCheckRun | Close | Reopen, Field(discriminator="kind")
+    SetLabel | StatusComment | Notice | SetCheckRun | Close | Reopen | LimitInteractions,
+    Field(discriminator="kind"),
 ]
 EffectKind = Literal[
-    "label", "status_comment", "ask_comment", "close_comment", "check_run", "close", "reopen"
+    "label",
+    "status_comment",
+    "ask_comment",
+    "close_comment",
+    "check_run",
+    "close",
+    "reopen",
+    "limit",
 ]
 
 # An effect of the first kind is carried out only after the second, of the same decision, was.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from pydantic import Field, create_model
 
 from app.core.config import AccountId, LabelName, Strict, Version
+from app.core.effects import LimitExpiry, LimitGroup
 from app.core.modes import Mode, ModeWord
 from app.core.rules import RULES
 from app.core.rules.base import MOST_GRACE_HOURS, Rule, RuleConfig
@@ -27,6 +28,23 @@ DEPENDENCY_APPS = (
 )
 
 
+class Limit(Strict):
+    """After so many closes in so many minutes, GitHub's own limit on the whole repository."""
+
+    closes: int = Field(
+        default=20, strict=True, ge=3, le=1000, description="So many closes by the gate …"
+    )
+    minutes: int = Field(
+        default=60, strict=True, ge=1, le=1440, description="… within so many minutes."
+    )
+    group: LimitGroup = Field(
+        default="existing_users",
+        description="Who may still open pull requests and issues and comment: accounts older than a "
+        "day or so (`existing_users`), who committed before, or collaborators.",
+    )
+    expiry: LimitExpiry = Field(default="one_day", description="When GitHub takes it off again.")
+
+
 class Ladder(Strict):
     """The rungs between the first label and the close."""
 
@@ -40,6 +58,11 @@ class Ladder(Strict):
         le=MOST_GRACE_HOURS,
         description="Hours between the question and the close. Any activity of the author, and "
         "nobody else's, cancels the close.",
+    )
+    limit: Limit | None = Field(
+        default=None,
+        description="The last rung, in mode `close` only. It meets everybody, so that it is off "
+        "unless it is written here. Needs the App's optional grant *administration: write*.",
     )
 
 

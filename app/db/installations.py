@@ -31,6 +31,7 @@ class Standing(Fact):
     policy_sha: str
     policy_read: bool
     roles: dict[int, Role] | None
+    permissions: dict[str, str]
 
     @property
     def recorded(self) -> bool:
@@ -188,6 +189,7 @@ def standing(tx: Tx, repository_id: int) -> Standing | None:
                 installations.c.suspended_at,
                 installations.c.deleted_at,
                 installations.c.recording,
+                installations.c.permissions,
             )
             .join(installations, installations.c.id == repositories.c.installation_id)
             .where(repositories.c.id == repository_id)
@@ -218,6 +220,7 @@ def standing(tx: Tx, repository_id: int) -> Standing | None:
         policy_sha=row["policy_sha"] or "default",
         policy_read=row["policy_read_at"] is not None,
         roles=roles,
+        permissions=row["permissions"],
     )
 
 

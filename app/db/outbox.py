@@ -177,6 +177,17 @@ def closing(tx: Tx, repository_id: int, number: int) -> bool:
     return tx.execute(rows.limit(1)).scalar_one_or_none() is not None
 
 
+def closes_since(tx: Tx, repository_id: int, since: datetime) -> int:
+    """How many pull requests of a repository we closed since a time."""
+    rows = select(func.count()).where(
+        outbox.c.repository_id == repository_id,
+        outbox.c.kind == "close",
+        outbox.c.state == EffectState.DONE,
+        outbox.c.ended_at >= since,
+    )
+    return int(tx.execute(rows).scalar_one())
+
+
 def pull_of(tx: Tx, effect_id: int) -> tuple[int, int] | None:
     """The pull request of an effect, as (repository id, number)."""
     row = tx.execute(

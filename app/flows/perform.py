@@ -12,6 +12,7 @@ from app.db import cases, claims, installations, outbox
 from app.db.claims import Claim
 from app.db.engine import Database
 from app.db.installations import Standing
+from app.flows.limit import limit_after_close
 
 # A worker stops after so many effects of one pull request, to stay under its time limit.
 _BATCH = 20
@@ -99,7 +100,7 @@ class Perform:
             known=self._known(claim),
             again=claim.again,
         )
-        self._record(claim, receipt)
+        self._record(claim, standing, receipt)
 
     def _known(self, claim: Claim) -> Known:
         if claim.case_id is None:
@@ -107,12 +108,14 @@ class Perform:
         with self.database.begin() as tx:
             return cases.known(tx, claim.case_id)
 
-    def _record(self, claim: Claim, receipt: Receipt) -> None:
+    def _record(self, claim: Claim, standing: Standing, receipt: Receipt) -> None:
         now = self.clock()
         with self.database.begin() as tx:
             mine = claims.done(tx, claim, receipt, now)
             if mine and claim.case_id is not None:
                 cases.carried_out(tx, claim.case_id, claim.effect, receipt, now)
+            if mine and isinstance(claim.effect, Close):
+                limit_after_close(tx, standing, now)
 
 
 def _maybe_ours(claim: Claim, live: PullRequest) -> bool:

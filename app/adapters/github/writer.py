@@ -12,12 +12,14 @@ from urllib.parse import quote
 
 from app.adapters.github.connection import Connection, path
 from app.adapters.github.errors import Answer, narrow
+from app.adapters.github.limits import limit_interactions
 from app.adapters.github.reader import items
 from app.core.effects import (
     CHECK_NAME,
     Close,
     Effect,
     Known,
+    LimitInteractions,
     Notice,
     Receipt,
     Reopen,
@@ -134,6 +136,8 @@ class GitHubWriter:
                 return self._close(write)
             case Reopen():
                 return self._reopen(write)
+            case LimitInteractions():
+                return limit_interactions(github, where, effect)
             case _:
                 assert_never(effect)
 

@@ -23,7 +23,7 @@ from typing import Any, Self
 
 import jwt
 
-from tests.fakes.github import endpoints_app, endpoints_repo
+from tests.fakes.github import endpoints_app, endpoints_limits, endpoints_repo
 from tests.fakes.github.acts import Acts
 from tests.fakes.github.faults import Fault, Faults, Kind
 from tests.fakes.github.hooks import Delivery
@@ -31,7 +31,7 @@ from tests.fakes.github.server import Request, Server
 from tests.fakes.github.shapes import Shapes
 from tests.fakes.openapi import description
 
-__all__ = ["Fault", "GitHub", "Request", "endpoints_app", "endpoints_repo"]
+__all__ = ["Fault", "GitHub", "Request", "endpoints_app", "endpoints_limits", "endpoints_repo"]
 
 
 class GitHub:

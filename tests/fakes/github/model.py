@@ -155,6 +155,7 @@ class Repository:
     pulls: dict[int, Pull] = field(default_factory=dict)
     checks: list[CheckRun] = field(default_factory=list)
     shas: set[str] = field(default_factory=set)
+    limit: dict[str, str] | None = None
     next_number: int = 1
     deleted: bool = False
 
