@@ -20,7 +20,12 @@ from app.core.ports import Task
 from app.metrics import BELLS_LOST
 
 # Each stage has its own queue, so that a slow one never holds up the others.
-QUEUES: dict[Task, str] = {"triage": "triage", "perform": "perform", "reconcile": "sweep"}
+QUEUES: dict[Task, str] = {
+    "triage": "triage",
+    "perform": "perform",
+    "reconcile": "sweep",
+    "simulate": "sweep",
+}
 _SOCKET_SECONDS = 1.0
 _VISIBILITY_SECONDS = 120
 _TASK_SECONDS = 90
@@ -72,7 +77,10 @@ def make_celery(redis_url: str) -> Celery:
         task_reject_on_worker_lost=True,
         worker_prefetch_multiplier=1,
         task_time_limit=_TASK_SECONDS,
-        task_queues=[Queue(q, Exchange(q), routing_key=q) for q in QUEUES.values()],  # type: ignore[no-untyped-call]
+        task_queues=[  # each once, also where it serves several tasks
+            Queue(q, Exchange(q), routing_key=q)  # type: ignore[no-untyped-call]
+            for q in dict.fromkeys(QUEUES.values())
+        ],
         task_default_queue=QUEUES["triage"],
         task_routes={task_name(t): {"queue": q} for t, q in QUEUES.items()},
         task_create_missing_queues=False,

@@ -89,7 +89,7 @@ class AppApi(Protocol):
         """Drop every token kept for an installation."""
 
 
-Task = Literal["triage", "perform", "reconcile"]
+Task = Literal["triage", "perform", "reconcile", "simulate"]
 
 
 class Doorbell(Protocol):

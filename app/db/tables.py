@@ -323,13 +323,15 @@ usage = Table(
 simulations = Table(
     "simulations",
     metadata,
-    # What would be decided under another configuration; asked for by `account_id`.
-    Column("id", Text, primary_key=True),
+    # What would be decided under another configuration; asked for by `account_id`, 0 for nobody
+    # that is signed in (recorded repositories only). Without `policy`: under the one in force.
+    Column("id", BigInteger, Identity(), primary_key=True),
     Column("repository_id", BigInteger, nullable=False),
     Column("number", BigInteger, nullable=False),
     Column("account_id", BigInteger, nullable=False),
     Column("policy", JSONB(none_as_null=True)),
     _time("created_at", nullable=False),
+    _time("rung_at"),
     _time("ended_at"),
     Column("decision", JSONB(none_as_null=True)),
     Column("error", Text),

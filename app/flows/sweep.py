@@ -6,11 +6,12 @@ from datetime import datetime, timedelta
 
 from app.core.events import Address
 from app.core.ports import Doorbell
-from app.db import cases, inbox, installations, outbox, people, sessions
+from app.db import cases, inbox, installations, outbox, people, sessions, simulations
 from app.db.engine import Database, Tx
 
 # A payload is needed to decide and to look into a fault; after a week it is only weight.
 KEEP_PAYLOADS = timedelta(days=7)
+KEEP_SIMULATIONS = timedelta(days=7)
 RECONCILE_EVERY = timedelta(hours=24)
 
 
@@ -32,11 +33,14 @@ class Sweep:
         with self.database.begin() as tx:
             waiting = [*self._due(tx, now), *inbox.to_ring(tx, now, self.ring_again)]
             acts = outbox.to_ring(tx, now, self.ring_again)
+            asked = simulations.to_ring(tx, now, self.ring_again)
         for inbox_id in waiting:
             self.doorbell.ring("triage", inbox_id)
         for effect_id in acts:
             self.doorbell.ring("perform", effect_id)
-        return len(waiting) + len(acts)
+        for simulation_id in asked:
+            self.doorbell.ring("simulate", simulation_id)
+        return len(waiting) + len(acts) + len(asked)
 
     def _due(self, tx: Tx, now: datetime) -> list[int]:
         """Pull requests whose time has come become stimuli like any other."""
@@ -62,4 +66,5 @@ class Sweep:
         with self.database.begin() as tx:
             people.forget_old_roles(tx, now)
             sessions.forget_expired(tx, now)
+            simulations.forget(tx, now - KEEP_SIMULATIONS)
             return inbox.forget_payloads(tx, now - KEEP_PAYLOADS)

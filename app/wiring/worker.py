@@ -18,6 +18,7 @@ from app.core.scoring import RuleScorer
 from app.flows.perform import Perform
 from app.flows.reconcile import Reconcile
 from app.flows.redeliver import Redeliver
+from app.flows.simulate import Simulate
 from app.flows.sweep import Sweep
 from app.flows.triage import Triage
 from app.settings import Settings
@@ -33,6 +34,7 @@ class Flows:
     sweep: Sweep
     redeliver: Redeliver
     reconcile: Reconcile
+    simulate: Simulate
 
 
 class WorkerParts:
@@ -87,6 +89,7 @@ class WorkerParts:
         self, reader: Reader, writer: Writer, app: AppApi, login: str | None, target: str | None
     ) -> Flows:
         database, bell, clock = self.base.database, self._doorbell, self._clock
+        means = Means(patterns=LinearPatterns())
         return Flows(
             triage=Triage(
                 database=database,
@@ -95,7 +98,7 @@ class WorkerParts:
                 scorer=RuleScorer(),
                 doorbell=bell,
                 parse_policy=parse_policy,
-                means=Means(patterns=LinearPatterns()),
+                means=means,
                 app_login=lambda: login,
                 clock=clock,
             ),
@@ -120,6 +123,9 @@ class WorkerParts:
                 doorbell=bell,
                 parse_policy=parse_policy,
                 clock=clock,
+            ),
+            simulate=Simulate(
+                database=database, reader=reader, scorer=RuleScorer(), means=means, clock=clock
             ),
         )
 

@@ -28,6 +28,10 @@ def register(celery: Celery, flows: Callable[[], Flows]) -> None:
     def reconcile(installation_id: int) -> None:
         _run("reconcile", installation_id, lambda: flows().reconcile.run)
 
+    @celery.task(name="pulsegate.simulate", shared=False)  # type: ignore[untyped-decorator]
+    def simulate(simulation_id: int) -> None:
+        _run("simulate", simulation_id, lambda: flows().simulate.run)
+
     @celery.task(name="pulsegate.sweep", shared=False)  # type: ignore[untyped-decorator]
     def sweep() -> None:
         _run("sweep", None, lambda: flows().sweep.ring)

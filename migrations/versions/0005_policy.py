@@ -108,12 +108,13 @@ def upgrade() -> None:
     )
     op.create_table(
         "simulations",
-        sa.Column("id", sa.Text(), nullable=False),
+        sa.Column("id", sa.BigInteger(), sa.Identity(), nullable=False),
         sa.Column("repository_id", sa.BigInteger(), nullable=False),
         sa.Column("number", sa.BigInteger(), nullable=False),
         sa.Column("account_id", sa.BigInteger(), nullable=False),
         sa.Column("policy", postgresql.JSONB(none_as_null=True), nullable=True),
         _time("created_at", nullable=False),
+        _time("rung_at"),
         _time("ended_at"),
         sa.Column("decision", postgresql.JSONB(none_as_null=True), nullable=True),
         sa.Column("error", sa.Text(), nullable=True),

@@ -24,6 +24,7 @@ from app.flows.intake import Incoming, accept
 from app.flows.perform import Perform
 from app.flows.reconcile import Reconcile
 from app.flows.redeliver import Redeliver
+from app.flows.simulate import Simulate
 from app.flows.sweep import Sweep
 from app.flows.triage import Triage
 from tests.fakes.github import GitHub
@@ -68,6 +69,7 @@ class Gate:
     sweep: Sweep
     redeliver: Redeliver
     reconcile: Reconcile
+    simulate: Simulate
     reader: GitHubReader
     engine: "Engine"
     taken: int = 0
@@ -106,6 +108,7 @@ class Gate:
                 "triage": self.triage.run,
                 "perform": self.perform.run,
                 "reconcile": self.reconcile.run,
+                "simulate": self.simulate.run,
             }[task](id_)
 
     def only_decide(self) -> None:
@@ -182,6 +185,7 @@ def gate(github: GitHub, engine: "Engine", database_url: str) -> Iterator[Gate]:
     writer = GitHubWriter(connections.installation, app_id=app.id, bot_login=credentials.bot_login)
     api = GitHubAppApi(connections)
     bell, clock = Bell(), Clock()
+    means = Means(patterns=LinearPatterns())
     made = Gate(
         github=github,
         database=database,
@@ -194,7 +198,7 @@ def gate(github: GitHub, engine: "Engine", database_url: str) -> Iterator[Gate]:
             scorer=RuleScorer(),
             doorbell=bell,
             parse_policy=parse_policy,
-            means=Means(patterns=LinearPatterns()),
+            means=means,
             app_login=lambda: credentials.bot_login,
             clock=clock,
         ),
@@ -214,6 +218,9 @@ def gate(github: GitHub, engine: "Engine", database_url: str) -> Iterator[Gate]:
             doorbell=bell,
             parse_policy=parse_policy,
             clock=clock,
+        ),
+        simulate=Simulate(
+            database=database, reader=reader, scorer=RuleScorer(), means=means, clock=clock
         ),
         reader=reader,
         engine=engine,
