@@ -136,9 +136,11 @@ class Asked(Fact):
     """The question that we wrote on the pull request, and when its author last did something there.
 
     Only a question that really stands there starts the clock, and only its author stops it.
+    `hours`: after so many without a word it announced a close; 0 where it announced none.
     """
 
     at: datetime | None = None
+    hours: int = 0
     author_at: datetime | None = None
 
     @property

@@ -1,9 +1,9 @@
 """The ladder: label → ask → wait → close. Which rung each rule that applies stands on now."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from app.core.facts import Facts
+from app.core.facts import Asked, Facts
 from app.core.modes import Mode
 from app.core.policy import Policy
 from app.core.rules import RULES
@@ -31,7 +31,7 @@ def _finding(rule: Rule[Any], found: Found, seen: Seen, policy: Policy) -> Findi
     grace = policy.grace(rule)
     rung, due = goal, found.until
     if goal is Mode.CLOSE and grace:
-        ends = None if asked.at is None or asked.answered else asked.at + timedelta(hours=grace)
+        ends = _ends(asked, grace)
         rung = Mode.CLOSE if ends is not None and ends <= now else Mode.ASK
         due = min((at for at in (ends, due) if at is not None and at > now), default=None)
     return Finding(
@@ -45,6 +45,13 @@ def _finding(rule: Rule[Any], found: Found, seen: Seen, policy: Policy) -> Findi
         answered=asked.answered,
         due_at=due,
     )
+
+
+def _ends(asked: Asked, grace: int) -> datetime | None:
+    """When the window ends. Never before what the question announced, and never unannounced."""
+    if asked.at is None or asked.answered or not asked.hours:
+        return None
+    return asked.at + timedelta(hours=max(asked.hours, grace))
 
 
 def cured(

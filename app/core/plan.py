@@ -184,7 +184,10 @@ def _identity(planned: Planned) -> _Identity:
     A comment that was written once is not written again because a number in it changed.
     """
     effect = planned.effect
-    what = "" if isinstance(effect, Notice | Close) else effect.model_dump_json()
+    what = effect.model_dump_json()
+    if isinstance(effect, Notice | Close):
+        # A question that announces a close is another one than a question that does not.
+        what = "clock" if isinstance(effect, Notice) and effect.grace_hours else ""
     return effect.kind, what, planned.observe
 
 

@@ -66,7 +66,11 @@ def _row(row: RowMapping) -> Row:
             has_status_comment=row["status_comment_id"] is not None,
         ),
         pull=PullRequest.model_validate(row["snapshot"]),
-        asked=Asked(at=row["question_at"], author_at=row["author_at"]),
+        asked=Asked(
+            at=row["question_at"],
+            hours=row["question_hours"] or 0,
+            author_at=row["author_at"],
+        ),
     )
 
 
@@ -294,7 +298,12 @@ def carried_out(tx: Tx, case_id: int, effect: Effect, receipt: Receipt, now: dat
         values = {"check_run_id": receipt.id, "check_run_sha": effect.head_sha}
     elif effect.kind == "ask_comment":
         ends = now + timedelta(hours=effect.grace_hours) if effect.grace_hours else None
-        values = {"notices": cases.c.notices + 1, "question_at": now, "due_at": ends}
+        values = {
+            "notices": cases.c.notices + 1,
+            "question_at": now,
+            "question_hours": effect.grace_hours,
+            "due_at": ends,
+        }
     elif effect.kind == "close_comment":
         values = {"notices": cases.c.notices + 1}
     elif effect.kind == "close":

@@ -16,6 +16,7 @@ from app.db.engine import Tx
 from app.db.tables import outbox
 
 OPEN = (EffectState.PENDING, EffectState.DOING)
+_hours = func.coalesce(outbox.c.effect["grace_hours"].as_integer(), 0)
 
 
 def add_all(  # noqa: PLR0913 - the columns of the rows
@@ -57,7 +58,8 @@ def _renew(
 ) -> dict[EffectKind, str]:
     """Comments asked for anew of which an earlier one waits or stands there, by kind: their keys.
 
-    A push asks for a close anew, but not for a second comment that explains it.
+    A push asks for a close anew, but not for a second comment that explains it. A question that
+    announces a close is written although one stands there that announced none.
     """
     found: dict[EffectKind, str] = {}
     for planned in decision.effects:
@@ -72,6 +74,7 @@ def _renew(
                 _of(pull),
                 outbox.c.kind == kind,
                 outbox.c.state.in_((*OPEN, EffectState.DONE)),
+                _hours >= min(planned.effect.grace_hours, 1),
             )
             .order_by(outbox.c.id.desc())
             .limit(1)

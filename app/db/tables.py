@@ -147,10 +147,12 @@ cases = Table(
     # When somebody else first wrote on it, and when its author last did after that.
     _time("asked_at"),
     _time("answered_at"),
-    # When its author last did something there, when our question was written, when to look again
-    # although nothing happened, and when a person of the team first looked at it.
+    # When its author last did something there; when our question was written and after how many
+    # hours of silence it announced a close (0: none); when to look again although nothing
+    # happened; and when a person of the team first looked at it.
     _time("author_at"),
     _time("question_at"),
+    Column("question_hours", SmallInteger),
     _time("due_at"),
     _time("first_look_at"),
     Column("version", Integer, nullable=False, server_default=text("0")),

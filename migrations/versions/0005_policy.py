@@ -21,6 +21,7 @@ def _time(name, *, nullable=True):
 def upgrade() -> None:
     for name in ("author_at", "question_at", "due_at", "first_look_at"):
         op.add_column("cases", _time(name))
+    op.add_column("cases", sa.Column("question_hours", sa.SmallInteger()))
     op.create_index(
         "cases_due_idx", "cases", ["due_at"], postgresql_where=sa.text("due_at IS NOT NULL")
     )
@@ -132,5 +133,5 @@ def downgrade() -> None:
         op.drop_column("installations", name)
     op.drop_index("cases_anywhere_idx", table_name="cases")
     op.drop_index("cases_due_idx", table_name="cases")
-    for name in ("first_look_at", "due_at", "question_at", "author_at"):
+    for name in ("question_hours", "first_look_at", "due_at", "question_at", "author_at"):
         op.drop_column("cases", name)
