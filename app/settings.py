@@ -119,7 +119,8 @@ class Settings(BaseSettings):
         default=120,
         gt=0,
         le=3600,
-        description="An effect whose worker died is taken up again after so long.",
+        description="An effect whose worker died is taken up again after so long. Longer than a "
+        "task may take (90 s), or a slow worker and its successor act at once.",
     )
     sweep_seconds: float = Field(
         default=10, gt=0, le=3600, description="How often left-over work is looked for."
