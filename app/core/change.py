@@ -3,6 +3,7 @@
 from typing import Literal
 
 from app.core.fact import Fact
+from app.core.github import Line, Prose
 
 MOST_FILES = 300
 MOST_COMMITS = 100
@@ -12,7 +13,7 @@ MOST_ISSUES = 20
 class ChangedFile(Fact):
     """One file of the diff. `additions` and `deletions` are lines."""
 
-    path: str
+    path: Prose
     status: Literal["added", "removed", "modified", "renamed", "copied", "changed"]
     additions: int
     deletions: int
@@ -24,7 +25,7 @@ class Commit(Fact):
     `by_github`: made by a button of GitHub's own (committed as `web-flow`).
     """
 
-    sha: str
+    sha: Line
     author_id: int | None
     parents: int
     by_github: bool
@@ -44,7 +45,7 @@ class LinkedIssue(Fact):
     repository_id: int
     number: int
     open: bool
-    labels: tuple[str, ...] = ()
+    labels: tuple[Line, ...] = ()
     assignees: tuple[int, ...] = ()
     author_id: int | None = None
 
@@ -52,8 +53,8 @@ class LinkedIssue(Fact):
 class Template(Fact):
     """A pull request template of the repository. `name` is "" for the only one."""
 
-    name: str
-    body: str
+    name: Line
+    body: Prose
 
 
 class Change(Fact):
@@ -70,7 +71,7 @@ class Change(Fact):
     commits_total: int = 0
     issues: tuple[LinkedIssue, ...] | None = ()
     templates: tuple[Template, ...] = ()
-    top_level: tuple[str, ...] = ()
+    top_level: tuple[Prose, ...] = ()
 
     @property
     def has_all_files(self) -> bool:

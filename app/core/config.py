@@ -24,7 +24,9 @@ def _label(value: str) -> str:
     return value
 
 
-LabelName = Annotated[str, AfterValidator(_label)]
+LabelName = Annotated[str, Field(min_length=1, max_length=50), AfterValidator(_label)]
+# Wording of the maintainers' own, on one line of Markdown: theirs to write, so not escaped.
+Message = Annotated[str, Field(max_length=300), AfterValidator(_label)]
 
 
 def _integer(value: Any) -> Any:

@@ -117,6 +117,10 @@ class Trust(Fact):
     until: datetime | None = None
     reason: str = ""
 
+    def is_over(self, now: datetime) -> bool:
+        """Whether its time has passed."""
+        return self.until is not None and self.until <= now
+
 
 class History(Fact):
     """What became of the author's earlier pull requests here, as far as we saw them.

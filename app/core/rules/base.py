@@ -11,7 +11,7 @@ from app.core.config import Patterns, Strict
 from app.core.fact import Fact
 from app.core.facts import Facts
 from app.core.modes import Mode, ModeWord
-from app.core.said import Said
+from app.core.said import Said, Sentence
 from app.core.scoring import Score
 
 MOST_GRACE_HOURS = 30 * 24
@@ -56,6 +56,11 @@ class Found(Fact):
     sentence: Said
     way: Said | None = None
     until: datetime | None = None
+
+
+def worded(message: str) -> Sentence | None:
+    """The maintainers' own words, which no catalogue has and nothing is put into; None without."""
+    return Sentence(id=message) if message else None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,75 @@
+"""A cap on the open pull requests of a newcomer."""
+
+from pydantic import Field
+
+from app.core.facts import Facts, OpenPull
+from app.core.modes import Mode, ModeWord
+from app.core.rules.base import Found, Rule, RuleConfig, Seen
+from app.core.said import say
+
+
+class CapRule(RuleConfig):
+    """A newcomer has more pull requests open at once than the cap."""
+
+    mode: ModeWord = Field(default=Mode.OBSERVE, description="How far this rule may go.")
+    open: int = Field(
+        default=3, strict=True, ge=1, le=1000, description="So many may be open at once."
+    )
+    drafts: bool = Field(default=True, strict=True, description="Whether drafts count.")
+    newcomer_merged: int = Field(
+        default=1,
+        strict=True,
+        ge=1,
+        le=1000,
+        description="Who has fewer merged pull requests than this here is a newcomer.",
+    )
+
+
+def _find(config: CapRule, seen: Seen) -> Found | None:
+    facts = seen.facts
+    if facts.history.merged >= config.newcomer_merged:
+        return None
+    if facts.pull.draft and not config.drafts:
+        return None
+    before = _places_before(config, facts)
+    if before < config.open:
+        return None
+    return Found(
+        sentence=say(
+            "Its author has {count} other pull requests open here; until one was merged, {open} at "
+            "once are the limit.",
+            count=before,
+            open=config.open,
+        ),
+        way=say("As soon as one of them is closed or merged, this one takes its place."),
+    )
+
+
+def _places_before(config: CapRule, facts: Facts) -> int:
+    """How many of the author's open ones have their place before this one.
+
+    The earliest keep theirs. One that we closed stands behind all that are open.
+    """
+    counted = [o for o in facts.open_pulls if config.drafts or not o.draft]
+    others = [o for o in counted if o.number != facts.pull.number]
+    if facts.pull.state == "closed":
+        return len(others)
+    mine = (facts.pull.created_at, facts.pull.number)
+    return sum(1 for other in others if _at(other) < mine)
+
+
+def _at(pull: OpenPull) -> tuple[object, int]:
+    return (pull.at, pull.number)
+
+
+RULE = Rule(
+    name="cap",
+    config=CapRule,
+    about=(
+        "A newcomer (fewer than `newcomer_merged` merged pull requests here) may have `open` pull "
+        "requests open at once. The earliest keep their places; the rule applies to those beyond. "
+        "With `drafts: false` a draft takes no place until it is ready for review. As soon as one "
+        "is closed or merged its place is free, and what this rule closed is opened again by itself."
+    ),
+    find=_find,
+)

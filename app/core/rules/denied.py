@@ -1,0 +1,44 @@
+"""Maintainers do not take pull requests by this account."""
+
+from pydantic import Field
+
+from app.core.modes import Mode, ModeWord
+from app.core.rules.base import Found, Rule, RuleConfig, Seen
+from app.core.said import say
+
+
+class DeniedRule(RuleConfig):
+    """A maintainer wrote `/pulse deny @account`."""
+
+    mode: ModeWord = Field(default=Mode.CLOSE, description="How far this rule may go.")
+    grace_hours: int | None = Field(
+        default=0,
+        strict=True,
+        ge=0,
+        le=720,
+        description="Hours between the question and the close; by default closed at once.",
+    )
+
+
+def _find(_config: DeniedRule, seen: Seen) -> Found | None:
+    trust = seen.facts.trust
+    if trust is None or trust.kind != "denied" or trust.is_over(seen.now):
+        return None
+    # Who is on the list is nobody else's business, nor that there is one.
+    return Found(
+        sentence=say("This repository does not take in this pull request for now."),
+        way=say("Write `/pulse appeal` on a line of its own to ask why, and until when."),
+        until=trust.until,
+    )
+
+
+RULE = Rule(
+    name="denied",
+    config=DeniedRule,
+    about=(
+        "A maintainer denied the account with `/pulse deny @account`, perhaps for a time. What is "
+        "written in public names no list and no reason; the author may appeal. What it closed is "
+        "opened again by itself when the time is over or a maintainer vouches for the account."
+    ),
+    find=_find,
+)

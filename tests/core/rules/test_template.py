@@ -1,0 +1,92 @@
+"""The description: sections that are asked for, and not the untouched template."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.core.change import Template
+from app.core.rules.template import RULE
+from tests.core.rules.seeing import change, facts, pull, says
+
+TEMPLATE = """## What
+<!-- Say what it is for. -->
+
+## How tested
+Describe how you tried it out.
+
+- [ ] I read CONTRIBUTING
+"""
+WANTED = {"sections": ["What", "How tested"], "filled": True}
+BOTH = "The description lacks these sections, or they are empty: What, How tested."
+SECOND = "The description lacks these sections, or they are empty: How tested."
+NOTHING = "The description says nothing yet about this change."
+
+
+def _said(body: str, config: dict[str, Any], *, known: bool = True) -> str | None:
+    seen = change("a.py", templates=(Template(name="", body=TEMPLATE),)) if known else None
+    return says(RULE, facts(pull_=pull(body=body), change=seen), config)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (TEMPLATE, BOTH),
+        ("", BOTH),
+        ("## What\nIt mends x.\n## How tested\npytest.", None),
+        ("## What\r\nIt mends x.  \r\n\r\n## How tested  \r\npytest.\r\n", None),
+        ("# what:\nIt mends x.\n#### HOW TESTED ##\npytest.", None),
+        ("**What**\nIt mends x.\n\n**How tested:**\npytest.", None),
+        ("## What\nIt mends x.\n## How tested\n<!-- pytest -->", SECOND),
+        ("## What\nIt mends x.\n## How tested\nDescribe how you tried it out.", SECOND),
+        ("## What\nIt mends x.\n## How tested\n- [ ] yes", SECOND),
+        ("## What\nIt mends x.\n## How tested\n- [x] on a GPU", None),
+        ("## What\nIt mends x.\n## How tested\n## More\npytest.", SECOND),
+        ("## What\nIt mends x.\n<!-- ## How tested\npytest.", SECOND),
+    ],
+    ids=[
+        "the untouched template", "empty", "filled in", "trimmed, with CRLF", "other levels",
+        "bold lines", "only a comment", "only the template's hint", "a box nobody ticked",
+        "a ticked box", "an empty one before another", "a comment without an end",
+    ],
+)  # fmt: skip
+def test_sections(body: str, said: str | None) -> None:
+    assert _said(body, WANTED) == said
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("", NOTHING),
+        ("  \r\n<!-- hidden -->", NOTHING),
+        (TEMPLATE, NOTHING),
+        (TEMPLATE.replace("\n", "\r\n"), NOTHING),
+        ("## What\n## How tested\nDescribe how you tried it out.", NOTHING),
+        (TEMPLATE + "It mends x.", None),
+        ("It mends x.", None),
+    ],
+)
+def test_filled(body: str, said: str | None) -> None:
+    assert _said(body, {}) == said
+
+
+def test_it_is_silent_where_it_is_told_to_be() -> None:
+    assert _said("", {"filled": False}) is None
+
+
+def test_sections_need_nothing_of_github() -> None:
+    assert _said("## What\nx", WANTED, known=False) == SECOND
+    # Whether it is the template cannot be known then; only that there is something.
+    assert _said(TEMPLATE, {}, known=False) is None
+
+
+@given(st.text(max_size=300), st.sampled_from(["\n", "\r\n", "\r"]))
+def test_line_ends_do_not_matter(body: str, end: str) -> None:
+    body = body.replace("\r", "")
+    assert _said(body, WANTED) == _said(body.replace("\n", end), WANTED)
+
+
+def test_a_long_hostile_body_is_read_in_time() -> None:
+    for part in ("<!--", "**", "# ", "- [ ] ", "\n", "__"):
+        _said(part * (60_000 // len(part)), WANTED)
