@@ -83,6 +83,7 @@ def decide(  # noqa: PLR0913 - each is one of the things that a decision rests o
         fingerprint=fingerprint,
         decided_at=now,
         head_sha=facts.pull.head.sha,
+        pull_state="draft" if facts.pull.draft and facts.pull.state == "open" else facts.pull.state,
         due_at=min((f.due_at for f in findings if f.due_at is not None), default=None),
     )
 

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Literal
 
 from app.core.effects import Close, Effect, EffectKind
 from app.core.fact import Fact
@@ -48,6 +49,11 @@ class Case(Fact):
     closed_by_us: bool = False
     reopened_by_us: bool = False
     has_status_comment: bool = False
+    # Of the last decision: the rules that applied, when it was to be looked at again, and whether
+    # the pull request was closed or a draft then.
+    rules: tuple[str, ...] = ()
+    due_at: datetime | None = None
+    was_closed_or_draft: bool = False
 
     @property
     def closed_for(self) -> tuple[str, ...]:
@@ -78,5 +84,6 @@ class Decision(Fact):
     fingerprint: str
     decided_at: datetime
     head_sha: str
+    pull_state: Literal["open", "draft", "closed"] = "open"
     # When to look again although nothing happened; None: never.
     due_at: datetime | None = None

@@ -104,6 +104,16 @@ class MemberEvent(Event):
     member: Account | None = None
 
 
+class _Issue(Narrow):
+    number: Id
+
+
+class IssueEvent(Event):
+    """`issues`: an issue that pull requests may be for was labelled, assigned, closed and so on."""
+
+    issue: _Issue
+
+
 class Again(Event):
     """Our own stimulus: decide this pull request anew. It never comes from outside."""
 
@@ -129,7 +139,7 @@ _TYPES: dict[str, type[Event]] = {
     "installation_repositories": InstallationRepositoriesEvent,
     "repository": RepositoryEvent,
     "member": MemberEvent,
-    "issues": Acknowledged,
+    "issues": IssueEvent,
     "workflow_run": Acknowledged,
     "workflow_job": Acknowledged,
     "ping": Acknowledged,

@@ -3,11 +3,29 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+from app.core.decision import Case
 from app.core.facts import Asked, Facts
 from app.core.modes import Mode
 from app.core.policy import Policy
-from app.core.rules import RULES
+from app.core.rules import RULES, burst
 from app.core.rules.base import Finding, Found, Rule, Seen
+
+
+def wants_change(case: Case, facts: Facts, policy: Policy) -> bool:
+    """Whether it is worth a request to GitHub to know what a pull request changes.
+
+    Within a burst it is not, unless a rule that reads it may go further than the burst's own: forty
+    pull requests within minutes cost no forty requests.
+    """
+    if facts.author is None or facts.pull.is_merged or facts.pull.created_at < facts.installed_at:
+        return False
+    if facts.pull.state == "closed" and not case.closed_by_us:
+        return False
+    rule = policy.of(burst.RULE)
+    if rule.mode is Mode.OFF or not facts.burst(rule.prs, rule.minutes):
+        return True
+    readers = [policy.in_force(policy.of(r).mode) for r in RULES if "change" in r.needs]
+    return max(readers, default=Mode.OFF) > policy.in_force(rule.mode)
 
 
 def find(seen: Seen, policy: Policy) -> tuple[Finding, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Literal, Protocol
 
+from app.core.change import Change
 from app.core.effects import Effect, Known, Receipt
 from app.core.fact import Fact
 from app.core.facts import RepositoryRef, Role
@@ -32,6 +33,20 @@ class Reader(Protocol):
 
     def pull(self, repository: RepositoryRef, number: int) -> PullRequest:
         """The pull request as it is now."""
+
+    def change(self, repository: RepositoryRef, number: int) -> Change:
+        """What a pull request changes and which issues it is for: one request.
+
+        `Rejected` with 404 also where the server has no GraphQL.
+        """
+
+    def spoke_since(
+        self, repository: RepositoryRef, number: int, account: Account, since: datetime
+    ) -> datetime | None:
+        """When an account last wrote a comment or review on a pull request after `since`."""
+
+    def account(self, repository: RepositoryRef, login: str) -> Account | None:
+        """The account that has a login now; None where nobody has. Case does not matter."""
 
     def policy_file(self, repository: RepositoryRef) -> PolicyFile | None:
         """The configuration on the default branch; None where there is no such file."""

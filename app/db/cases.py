@@ -40,7 +40,13 @@ def get(tx: Tx, repository_id: int, number: int) -> Row | None:
     last = (decisions.c.case_id == cases.c.id) & (decisions.c.version == cases.c.version)
     row = (
         tx.execute(
-            select(cases, decisions.c.decision["planned"].label("planned"))
+            select(
+                cases,
+                decisions.c.decision["planned"].label("planned"),
+                decisions.c.decision["findings"].label("findings"),
+                decisions.c.decision["due_at"].as_string().label("last_due_at"),
+                decisions.c.decision["pull_state"].as_string().label("last_pull_state"),
+            )
             .outerjoin(decisions, last)
             .where(cases.c.repository_id == repository_id, cases.c.number == number)
         )
@@ -64,6 +70,9 @@ def _row(row: RowMapping) -> Row:
             closed_by_us=row["closed_at"] is not None,
             reopened_by_us=row["reopened_at"] is not None,
             has_status_comment=row["status_comment_id"] is not None,
+            rules=tuple(finding["rule"] for finding in row["findings"] or ()),
+            due_at=_moment(row["last_due_at"]),
+            was_closed_or_draft=(row["last_pull_state"] or "open") != "open",
         ),
         pull=PullRequest.model_validate(row["snapshot"]),
         asked=Asked(
@@ -72,6 +81,10 @@ def _row(row: RowMapping) -> Row:
             author_at=row["author_at"],
         ),
     )
+
+
+def _moment(value: str | None) -> datetime | None:
+    return datetime.fromisoformat(value) if value else None
 
 
 def see(tx: Tx, repository_id: int, pull: PullRequest, rank: int) -> bool:
@@ -183,6 +196,12 @@ def save(tx: Tx, case: Case, decision: Decision) -> None:
             decision=decision.model_dump(mode="json"),
         )
     )
+
+
+def look_again(tx: Tx, case_id: int, at: datetime) -> None:
+    """It is looked at again at a time, or before if that was wanted already."""
+    sooner = func.least(func.coalesce(cases.c.due_at, at), at)
+    tx.execute(update(cases).where(cases.c.id == case_id).values(due_at=sooner))
 
 
 def opened_near(

@@ -6,7 +6,7 @@ is decided.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from app.core.commands import commands
 from app.core.events import (
@@ -18,12 +18,9 @@ from app.core.events import (
     Unread,
     parse,
 )
-from app.core.facts import Facts, Hand, HandAct, Request, Role
-from app.core.features import RATE_MINUTES
+from app.core.facts import Hand, HandAct, Request, Role
 from app.core.github import Account
-from app.core.policy import Policy
 from app.core.ports import Reader
-from app.core.rules import burst
 from app.db import cases, people
 from app.db.engine import Database
 from app.db.inbox import Stimulus
@@ -59,6 +56,8 @@ class Evidence:
     requests: list[Request] = field(default_factory=list)
     material: bool = False
     force: bool = False
+    # When the author last pushed; whether that was work of theirs shows in what they pushed.
+    pushed_at: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -114,6 +113,9 @@ def gather(
             # A comment that came first showed us a newer state, but nothing was decided then.
             evidence.material |= stimulus.id in kept or row.case.version == 0
             _by_hand(event, label, roles, evidence)
+            author, sender = event.pull_request.user, event.sender
+            if event.action == "synchronize" and author and sender and sender.id == author.id:
+                evidence.pushed_at = stimulus.received_at
         elif isinstance(event, CommentEvent):
             _asked(event, row, roles, evidence)
         elif isinstance(event, CheckRunEvent):
@@ -171,49 +173,4 @@ def _pressed(event: CheckRunEvent, at: datetime, roles: Roles, evidence: Evidenc
     if event.action == "requested_action" and wanted and sender and roles.is_team(sender):
         evidence.hands.append(
             Hand(act="dismissed", account_id=sender.id, login=sender.login, at=at)
-        )
-
-
-def burst_window(minutes: int) -> timedelta:
-    """How far around a pull request its author's others are looked at."""
-    return timedelta(minutes=max(minutes, RATE_MINUTES))
-
-
-def facts_of(
-    database: Database,
-    row: cases.Row,
-    evidence: Evidence,
-    roles: Roles,
-    policy: Policy,
-) -> Facts:
-    """All that a decision rests on: at most one read of GitHub, the author's permission."""
-    author = row.pull.user
-    role = Role.NONE if author is None else roles.of(author)
-    repository_id = row.case.repository_id
-    with database.begin() as tx:
-        held = people.hands_on(tx, row.case.id)
-        if author is None:
-            return Facts(
-                pull=row.pull,
-                role=role,
-                hands=held,
-                requests=tuple(evidence.requests),
-                asked=row.asked,
-                installed_at=roles.standing.installed_at,
-            )
-        return Facts(
-            pull=row.pull,
-            role=role,
-            opened=cases.opened_near(
-                tx,
-                repository_id,
-                author.id,
-                row.pull.created_at,
-                burst_window(policy.of(burst.RULE).minutes),
-            ),
-            history=cases.history(tx, repository_id, author.id, row.case.number),
-            hands=held,
-            requests=tuple(evidence.requests),
-            asked=row.asked,
-            installed_at=roles.standing.installed_at,
         )

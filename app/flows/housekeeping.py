@@ -12,6 +12,7 @@ from app.core.events import (
     Event,
     InstallationEvent,
     InstallationRepositoriesEvent,
+    IssueEvent,
     MemberEvent,
     MergeGroupEvent,
     PushEvent,
@@ -22,7 +23,7 @@ from app.core.github import Installation
 from app.core.modes import Mode
 from app.core.policy import PATH, Policy
 from app.core.ports import AppApi, Doorbell, Reader, Task
-from app.db import cases, inbox, installations, outbox, people
+from app.db import cases, inbox, installations, neighbours, outbox, people
 from app.db.engine import Database, Tx
 from app.db.inbox import Stimulus
 from app.flows.evidence import event_of
@@ -31,6 +32,11 @@ from app.flows.policy import refresh_policy
 Ring = list[tuple[Task, int]]
 
 
+# What may make an issue an accepted one, or end that.
+_ISSUE_TURNS = {
+    *("assigned", "unassigned", "labeled", "unlabeled", "closed", "reopened"),
+    *("deleted", "transferred"),
+}
 NO_INSTALLATION = "left: unknown installation"
 
 
@@ -173,6 +179,8 @@ class Housekeeping:
                 return self._repository(tx, event, now), []
             case PushEvent():
                 return "noted", []
+            case IssueEvent():
+                return self._issue(tx, event, row, now)
             case MemberEvent():
                 return self._member(tx, event, row, now)
             case MergeGroupEvent():
@@ -248,6 +256,24 @@ class Housekeeping:
             )
             rings += [("triage", made)] if made is not None else []
         return "permission is read anew", rings
+
+    def _issue(self, tx: Tx, event: IssueEvent, row: Stimulus, now: datetime) -> tuple[str, Ring]:
+        """An issue changed: what is for it may be accepted now, or not any more."""
+        if event.repository is None or event.action not in _ISSUE_TURNS:
+            return "noted", []
+        rings: Ring = []
+        for repository_id, number in neighbours.linked_to(
+            tx, event.repository.id, event.issue.number
+        ):
+            where = Address(
+                installation_id=event.installation_id,
+                repository_id=repository_id,
+                pull_number=number,
+            )
+            key = f"issue:{row.id}:{repository_id}:{number}"
+            made = inbox.again(tx, key=key, address=where, reason="issue", now=now)
+            rings += [("triage", made)] if made is not None else []
+        return "what is for it is looked at", rings
 
     def _merge_group(self, tx: Tx, event: MergeGroupEvent, now: datetime) -> tuple[str, Ring]:
         """A merge queue that requires our check run waits for it, and gets it from mode label on."""

@@ -4,11 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from app.core.cases import Means, decide
+from app.core.cases import Means
 from app.core.decision import Case, Decision
 from app.core.errors import Rejected, RetryLater, UserError
 from app.core.facts import Asked
-from app.core.features import read_signals
 from app.core.policy import Policy
 from app.core.ports import Doorbell, Reader
 from app.core.scoring import Scorer
@@ -16,7 +15,8 @@ from app.db import cases, installations, simulations
 from app.db.engine import Database
 from app.db.installations import Standing
 from app.db.simulations import Simulation
-from app.flows.evidence import Evidence, Roles, facts_of
+from app.flows.evidence import Evidence, Roles
+from app.flows.judge import Judge
 
 MOST_A_MINUTE = 20
 # Whatever was tried until then: its worker died, each time.
@@ -97,7 +97,7 @@ class Simulate:
         row = row or self._unknown(standing, asked.number)
         policy = asked.policy or standing.policy
         roles = Roles(self.database, self.reader, standing, self.clock())
-        facts = facts_of(self.database, row, Evidence(), roles, policy)
+        facts, _ = self._judge().facts(row, Evidence(), roles, policy)
         case, pull = row.case, facts.pull
         if pull.state == "closed":
             # It would only say that it ended: what would have been decided while it was open?
@@ -105,19 +105,13 @@ class Simulate:
             facts = facts.model_copy(update={"pull": pull, "hands": (), "asked": Asked()})
             case = Case(id=case.id, repository_id=case.repository_id, number=case.number)
         version = standing.policy_sha if asked.policy is None else "simulated"
-        made = decide(
-            case,
-            facts,
-            self.scorer.score(read_signals(facts)),
-            policy,
-            version,
-            roles.now,
-            means=self.means,
-            force=True,
-        )
+        made = self._judge().decided(case, facts, policy, version, roles, force=True)
         if made is None:
             raise RuntimeError("a decision by force is never none")
         return made
+
+    def _judge(self) -> Judge:
+        return Judge(self.database, self.reader, self.scorer, self.means, self.clock)
 
     def _unknown(self, standing: Standing, number: int) -> cases.Row:
         """A pull request that no delivery told of, as GitHub has it now."""

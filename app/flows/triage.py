@@ -3,41 +3,30 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
 
-from app.core.cases import Means, decide
-from app.core.decision import Case, Decision
+from app.core.cases import Means
 from app.core.errors import Rejected, RetryLater
-from app.core.events import Address, CommentEvent, Event, PullRequestEvent, Unread
-from app.core.facts import Facts
-from app.core.features import read_signals
+from app.core.events import CommentEvent, Event, PullRequestEvent, Unread
 from app.core.modes import Mode
 from app.core.policy import Policy
 from app.core.ports import AppApi, Doorbell, Reader
-from app.core.rules import burst
 from app.core.scoring import Scorer
-from app.db import cases, inbox, installations, outbox, people
-from app.db.engine import Database, Tx, hold
+from app.db import cases, inbox, installations, neighbours, outbox, people
+from app.db.engine import Database, Tx
 from app.db.inbox import Stimulus
 from app.db.installations import Standing
-from app.flows.evidence import Evidence, Roles, burst_window, event_of, facts_of, gather
+from app.flows import waves
+from app.flows.evidence import Evidence, Roles, event_of, gather
 from app.flows.housekeeping import NO_INSTALLATION, Housekeeping, ended_unheard, learn
+from app.flows.judge import Judge, Judged
 from app.flows.policy import refresh_policy
 
 Batch = Sequence[tuple[Stimulus, Event]]
 
 
-# What authors do to their own pull request and nobody does for them.
-_BY_AUTHOR = {"synchronize", "edited", "ready_for_review", "converted_to_draft", "reopened"}
+# What authors do to their own pull request, beside writing and pushing.
+_BY_AUTHOR = {"edited", "ready_for_review", "converted_to_draft", "reopened"}
 _UNCHANGED = "nothing that matters changed"
-
-
-class Judged(NamedTuple):
-    """A case, the facts that it was decided on, and the decision: None where nothing changed."""
-
-    case: Case
-    facts: Facts
-    decision: Decision | None
 
 
 @dataclass(frozen=True)
@@ -236,19 +225,8 @@ class Triage:
             row = cases.get(tx, standing.repository.id, number)
         if row is None:
             raise RetryLater("the case vanished while it was decided")
-        facts = facts_of(self.database, row, evidence, roles, policy)
-        score = self.scorer.score(read_signals(facts))
-        decision = decide(
-            row.case,
-            facts,
-            score,
-            policy,
-            standing.policy_sha,
-            roles.now,
-            means=self.means,
-            force=evidence.force,
-        )
-        return Judged(row.case, facts, decision)
+        judge = Judge(self.database, self.reader, self.scorer, self.means, self.clock)
+        return judge.judge(row, evidence, roles, policy, standing.policy_sha)
 
     def _store(
         self,
@@ -259,12 +237,14 @@ class Triage:
         now: datetime,
     ) -> None:
         """One transaction: the decision, its effects, the handled rows, and who else to look at."""
-        case, decision, author = judged.case, judged.decision, judged.facts.author
+        case, decision, facts = judged.case, judged.decision, judged.facts
         effects: list[int] = []
         with self.database.begin() as tx:
-            if author is not None:
-                # Of two of one author's that are decided at the same time, the later sees the other.
-                hold(tx, f"author:{standing.repository.id}:{author.id}")
+            waves.hold_neighbours(tx, standing, facts)
+            if facts.asked.author_at is not None:
+                cases.acted(tx, case.id, facts.asked.author_at)
+            if facts.change is not None and facts.change.issues is not None:
+                neighbours.put_issues(tx, case.id, facts.change.issues)
             if decision is not None:
                 cases.save(tx, case, decision)
                 effects = outbox.add_all(
@@ -275,49 +255,15 @@ class Triage:
                     decision=decision,
                     now=now,
                 )
+            if judged.due_at is not None:
+                cases.look_again(tx, case.id, judged.due_at)
             outcome = f"decided: {decision.state.value}" if decision else _UNCHANGED
             inbox.handled(tx, ids, outcome, self.clock())
-            others = self._others(tx, standing, judged, now)
+            others = waves.others(tx, standing, judged, now)
         if effects:
             self.doorbell.ring("perform", effects[0])
         for other in others:
             self.doorbell.ring("triage", other)
-
-    def _others(self, tx: Tx, standing: Standing, judged: Judged, now: datetime) -> list[int]:
-        """Whom to decide anew: the rest of a burst, or this one where it did not see the rest."""
-        repository, rule = standing.repository, standing.policy.of(burst.RULE)
-        case, decision = judged.case, judged.decision
-        if decision and any(f.rule == "burst" for f in decision.findings):
-            again = cases.without_burst(tx, case.id, rule.minutes)
-            cause = f"burst:{case.id}:{decision.version}"
-        elif not judged.facts.burst(rule.prs, rule.minutes) and (
-            near := self._joined(tx, repository.id, judged.facts, rule.minutes)
-        ):
-            again, cause = [case.number], f"joined:{case.id}:{near}"
-        else:
-            return []
-        asked: list[int] = []
-        for number in again:
-            where = Address(
-                installation_id=repository.installation_id,
-                repository_id=repository.id,
-                pull_number=number,
-            )
-            # One that waits to be decided will see it all: what is under way looks again, above.
-            if not inbox.asked_again(tx, repository.id, number):
-                # Each decision asks for itself: one asked before may not have been part of it yet.
-                key = f"{cause}:{number}"
-                made = inbox.again(tx, key=key, address=where, reason="burst", now=now)
-                asked += [made] if made is not None else []
-        return asked
-
-    def _joined(self, tx: Tx, repository_id: int, facts: Facts, minutes: int) -> int:
-        """How many of the author's stand near this one, if more than when its facts were read."""
-        if facts.author is None:
-            return 0
-        at, within = facts.pull.created_at, burst_window(minutes)
-        near = len(cases.opened_near(tx, repository_id, facts.author.id, at, within))
-        return near if near != len(facts.opened) else 0
 
     def _handled(self, ids: Sequence[int], outcome: str) -> None:
         with self.database.begin() as tx:

@@ -101,8 +101,8 @@ def test_a_wrong_webhook_is_found(judge: Description, github: GitHub) -> None:
 
 
 def test_every_endpoint_of_the_stand_in_is_one_of_githubs(judge: Description) -> None:
-    """Its web pages aside."""
-    pages = {"/login", "/settings", "/organizations"}
+    """Its web pages and GraphQL aside."""
+    pages = {"/login", "/settings", "/organizations", "/graphql"}
     for method, pattern, _, _ in ROUTES:
         path = pattern.pattern
         for name in ("installation_id", "delivery_id", "comment_id", "check_run_id"):

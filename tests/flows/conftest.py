@@ -151,6 +151,7 @@ class Gate:
             for r in self.github.requests
             if r.method != "GET"
             and "access_tokens" not in r.path
+            and r.path != "/graphql"  # a read
             and (number is None or f"/{number}" in r.path)
         ]
 

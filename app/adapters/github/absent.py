@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import NoReturn
 
+from app.core.change import Change
 from app.core.effects import Effect, Receipt
 from app.core.errors import RetryLater
 from app.core.facts import RepositoryRef, Role
@@ -23,6 +24,24 @@ class NoGitHub:
         _nobody()
 
     def pull(self, repository: RepositoryRef, number: int) -> PullRequest:  # noqa: ARG002 - the port's
+        """See the port."""
+        _nobody()
+
+    def change(self, repository: RepositoryRef, number: int) -> Change:  # noqa: ARG002 - the port's
+        """See the port."""
+        _nobody()
+
+    def spoke_since(
+        self,
+        repository: RepositoryRef,  # noqa: ARG002 - the port's
+        number: int,  # noqa: ARG002 - the port's
+        account: Account,  # noqa: ARG002 - the port's
+        since: datetime,  # noqa: ARG002 - the port's
+    ) -> datetime | None:
+        """See the port."""
+        _nobody()
+
+    def account(self, repository: RepositoryRef, login: str) -> Account | None:  # noqa: ARG002 - the port's
         """See the port."""
         _nobody()
 

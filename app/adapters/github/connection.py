@@ -12,7 +12,7 @@ from githubkit.auth import UnauthAuthStrategy
 from githubkit.config import get_config
 from githubkit.exception import RequestError, RequestFailed
 
-from app.adapters.github.errors import UNREADABLE, Answer, failure
+from app.adapters.github.errors import UNNAMED, UNREADABLE, Answer, failure
 from app.adapters.github.transport import Caches
 from app.core.errors import Rejected, RetryLater
 
@@ -118,6 +118,21 @@ class Connection:
                 break
             self._sleep(wait)
         return self._judged(answer, accept, write=False)
+
+    def graphql(self, query: str, variables: Mapping[str, Any]) -> Answer:
+        """A GraphQL query. Its own errors stand in the answer, beside what could be answered.
+
+        `RetryLater` where GitHub says within the answer that a rate limit was met.
+        """
+        base = str(self._core.config.base_url).rstrip("/")
+        # On an Enterprise Server it lies beside the REST API, which is at /api/v3.
+        root = base.removesuffix("/v3") if base.endswith("/api/v3") else base
+        answer = self.ask("POST", f"{root}/graphql", json={"query": query, "variables": variables})
+        errors = answer.payload.get("errors") if isinstance(answer.payload, dict) else None
+        listed = errors if isinstance(errors, list) else []
+        if any(isinstance(e, dict) and e.get("type") == "RATE_LIMITED" for e in listed):
+            raise RetryLater("GitHub asks to wait (GraphQL's rate limit)", after=UNNAMED)
+        return answer
 
     def write(
         self, method: str, path: str, json: Any = None, *, accept: tuple[int, ...] = ()

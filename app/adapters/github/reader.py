@@ -3,12 +3,16 @@
 import base64
 import binascii
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import Field
 
+from app.adapters.github.activity import spoke_since
+from app.adapters.github.change import read_change
 from app.adapters.github.connection import Connection, path
 from app.adapters.github.errors import UNREADABLE, narrow
+from app.core.change import Change
 from app.core.errors import Rejected, RetryLater
 from app.core.facts import RepositoryRef, Role
 from app.core.github import Account, Id, Line, Narrow, PullRequest
@@ -96,6 +100,23 @@ class GitHubReader:
         """The pull request as it is now."""
         where = _repository(repository) + path("pulls", number)
         return narrow(PullRequest, self._connect(repository.installation_id).read(where).payload)
+
+    def change(self, repository: RepositoryRef, number: int) -> Change:
+        """What a pull request changes and is for; see the port."""
+        return read_change(self._connect(repository.installation_id), repository, number)
+
+    def spoke_since(
+        self, repository: RepositoryRef, number: int, account: Account, since: datetime
+    ) -> datetime | None:
+        """When the account last wrote on a pull request after a time; see the port."""
+        github = self._connect(repository.installation_id)
+        return spoke_since(github, _repository(repository), number, account.id, since)
+
+    def account(self, repository: RepositoryRef, login: str) -> Account | None:
+        """The account that has a login now; None where nobody has."""
+        github = self._connect(repository.installation_id)
+        answer = github.read(path("users", login), accept=(404,))
+        return None if answer.status == 404 else narrow(Account, answer.payload)
 
     def policy_file(self, repository: RepositoryRef) -> PolicyFile | None:
         """The configuration on the default branch; see the port.

@@ -11,7 +11,7 @@ from app.core.said import say
 class AppsRule(RuleConfig):
     """An App opened it, and the App is not on the list."""
 
-    mode: ModeWord = Field(default=Mode.OBSERVE, description="How far this rule may go.")
+    mode: ModeWord = Field(default=Mode.OFF, description="How far this rule may go.")
     allowed: tuple[AccountId, ...] = Field(
         default=(),
         max_length=500,

@@ -11,7 +11,7 @@ from app.core.said import say
 class CapRule(RuleConfig):
     """A newcomer has more pull requests open at once than the cap."""
 
-    mode: ModeWord = Field(default=Mode.OBSERVE, description="How far this rule may go.")
+    mode: ModeWord = Field(default=Mode.OFF, description="How far this rule may go.")
     open: int = Field(
         default=3, strict=True, ge=1, le=1000, description="So many may be open at once."
     )

@@ -31,7 +31,7 @@ _EXERCISE_LINES = 60
 class DiffShapeRule(RuleConfig):
     """The change has the shape of something that was not made for this repository."""
 
-    mode: ModeWord = Field(default=Mode.OBSERVE, description="How far this rule may go.")
+    mode: ModeWord = Field(default=Mode.OFF, description="How far this rule may go.")
     standalone_project: bool = Field(
         default=True,
         strict=True,
@@ -142,7 +142,7 @@ RULE = Rule(
         "README, licence, manifest or build file, and next to nothing else); one or two short files "
         "at the top with names from exercises; directories at the top touched all over; commits by "
         "many accounts, not counting what “Update branch” makes. Each can be switched off. Shape is "
-        "no proof of anything: by default the rule only observes, and by its nature it asks."
+        "no proof of anything, so that by its nature the rule asks."
     ),
     find=_find,
     natural=Mode.ASK,

@@ -10,7 +10,7 @@ from app.core.said import say
 class SameIssueRule(RuleConfig):
     """An earlier pull request is for the same issue. It asks at most."""
 
-    mode: ModeWord = Field(default=Mode.OBSERVE, description="How far this rule may go.")
+    mode: ModeWord = Field(default=Mode.OFF, description="How far this rule may go.")
 
 
 def _find(_config: SameIssueRule, seen: Seen) -> Found | None:

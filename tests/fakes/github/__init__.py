@@ -13,7 +13,7 @@ In the test's own process::
 As a process of its own (`spawn` in `tests.fakes.github.process`, or
 `python -m tests.fakes.github --port N`): the same over `GET /_state`, `POST /_faults`, `POST /_do`.
 
-What it does not know: issues that are no pull requests, reviews' own endpoints, teams, GraphQL,
+What it does not know: the endpoints of issues that are no pull requests, writing reviews, teams,
 and rate limits that run out by themselves (set a fault for those). `app` scopes are coarse:
 an installation writes with `write` on the endpoint's permission, a user with triage rights.
 """
@@ -23,15 +23,30 @@ from typing import Any, Self
 
 import jwt
 
-from tests.fakes.github import endpoints_app, endpoints_limits, endpoints_repo
-from tests.fakes.github.acts import Acts
+from tests.fakes.github import (
+    endpoints_app,
+    endpoints_limits,
+    endpoints_repo,
+    endpoints_reviews,
+    graphql,
+)
 from tests.fakes.github.faults import Fault, Faults, Kind
 from tests.fakes.github.hooks import Delivery
+from tests.fakes.github.issues import Acts
 from tests.fakes.github.server import Request, Server
 from tests.fakes.github.shapes import Shapes
 from tests.fakes.openapi import description
 
-__all__ = ["Fault", "GitHub", "Request", "endpoints_app", "endpoints_limits", "endpoints_repo"]
+__all__ = [
+    "Fault",
+    "GitHub",
+    "Request",
+    "endpoints_app",
+    "endpoints_limits",
+    "endpoints_repo",
+    "endpoints_reviews",
+    "graphql",
+]
 
 
 class GitHub:

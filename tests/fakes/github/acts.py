@@ -1,9 +1,20 @@
 """What people (and other bots) do to pull requests, each with the webhooks that follow."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from tests.fakes.github.admin import Admin
-from tests.fakes.github.model import Comment, Label, Pull, Repository, Turn, User, node_id, sha_of
+from tests.fakes.github.model import (
+    Comment,
+    Label,
+    Pull,
+    PullCommit,
+    Repository,
+    Turn,
+    User,
+    node_id,
+    sha_of,
+)
 from tests.fakes.github.shapes import when
 from tests.fakes.github.world import locked
 
@@ -22,6 +33,8 @@ class Acts(Admin):
         draft: bool = False,
         head_ref: str | None = None,
         fork: bool = True,
+        files: Sequence[str | tuple[str, int, int, str]] = (),
+        closes: Sequence[int] = (),
     ) -> Pull:
         """Somebody opens a pull request: from a fork, or from a branch of the repository."""
         repository, user = self.repository(repo), self.user(by)
@@ -34,6 +47,8 @@ class Acts(Admin):
             draft,
         )  # fmt: skip
         repository.pulls[number] = pull
+        pull.files = [(f, 20, 2, "MODIFIED") if isinstance(f, str) else f for f in files]
+        pull.commits, pull.closes = [PullCommit(sha, user)], list(closes)
         self.tell_pull("opened", repository, pull, user)
         return pull
 
@@ -62,12 +77,20 @@ class Acts(Admin):
         return pull
 
     @locked
-    def push(self, number: int, *, by: str | None = None, repo: str | None = None) -> Pull:
-        """A new commit on the pull request's branch."""
+    def push(
+        self,
+        number: int,
+        *,
+        by: str | None = None,
+        repo: str | None = None,
+        update: bool = False,
+    ) -> Pull:
+        """A new commit on the pull request's branch; `update`: by the button "Update branch"."""
         repository, pull = self.repository(repo), self.pull(number, repo)
         before, pull.head_sha = pull.head_sha, sha_of(pull.head_sha)
         repository.shas.add(pull.head_sha)
         sender = self.user(by) if by else pull.user
+        pull.commits.append(PullCommit(pull.head_sha, sender, update))
         return self._touch(
             "synchronize", repository, pull, sender, before=before, after=pull.head_sha
         )
@@ -192,6 +215,22 @@ class Acts(Admin):
         self.tell("issue_comment", repository, sender, parts)
 
     @locked
+    def write_note(self, number: int, body: str, *, by: str, repo: str | None = None) -> Comment:
+        """Write a comment on a line of the diff."""
+        repository, pull, user = self.repository(repo), self.pull(number, repo), self.user(by)
+        now = self.now()
+        made = Comment(next(self.ids), number, user, body, now, now)
+        pull.notes.append(made)
+        pull.updated_at = now
+        parts = {
+            "action": "created",
+            "comment": self.shapes.note(repository, made),
+            "pull_request": self.shapes.short_pull(repository, pull),
+        }
+        self.tell("pull_request_review_comment", repository, user, parts)
+        return made
+
+    @locked
     def review(
         self,
         number: int,
@@ -206,7 +245,7 @@ class Acts(Admin):
         pull.updated_at = self.now()
         page = f"{self.shapes.web}/{repository.full_name}/pull/{number}"
         made = next(self.ids)
-        review = {
+        review: dict[str, Any] = {
             "id": made,
             "node_id": node_id("PRR", made),
             "user": self.shapes.user(user),
@@ -220,6 +259,7 @@ class Acts(Admin):
             "author_association": self.shapes.association(repository, user),
             "_links": {"html": {"href": page}, "pull_request": {"href": page}},
         }
+        pull.reviews.append(review)
         short = self.shapes.short_pull(repository, pull)
         parts = {"action": "submitted", "review": review, "pull_request": short}
         self.tell("pull_request_review", repository, user, parts)

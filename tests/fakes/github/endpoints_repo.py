@@ -4,6 +4,7 @@ from typing import Any
 
 from tests.fakes.github.model import CheckRun, Comment, Repository, User
 from tests.fakes.github.routes import Answer, Call, Refusal, invalid, route
+from tests.fakes.github.shapes_base import when
 
 REPO = "/repos/{owner}/{repo}"
 BODY_LIMIT = 65536  # characters of a comment; GitHub's
@@ -160,7 +161,9 @@ def create_label(call: Call) -> Answer:
 def list_comments(call: Call) -> Answer:
     """Comments of a pull request, the oldest first."""
     repository = call.repository()
-    items, links = call.page(call.pull(repository).comments)
+    since = call.query.get("since", "")
+    wanted = [c for c in call.pull(repository).comments if (when(c.updated_at) or "") >= since]
+    items, links = call.page(wanted)
     return Answer(200, [call.world.shapes.comment(repository, c) for c in items], links)
 
 

@@ -134,6 +134,37 @@ class Pull:
     comments: list[Comment] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
     association: str | None = None
+    # What it changes: (path, added lines, deleted lines, changeType); who committed what.
+    files: list[tuple[str, int, int, str]] = field(default_factory=list)
+    commits: list["PullCommit"] = field(default_factory=list)
+    closes: list[int] = field(default_factory=list)
+    reviews: list[dict[str, Any]] = field(default_factory=list)
+    notes: list[Comment] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class PullCommit:
+    """A commit of a pull request. `update`: made by the button "Update branch"."""
+
+    sha: str
+    author: User | None
+    update: bool = False
+
+
+@dataclass(eq=False)
+class Issue:
+    """An issue. `hidden`: the App may not see it (it lies in a repository that it does not reach)."""
+
+    id: int
+    number: int
+    title: str
+    user: User
+    created_at: datetime
+    updated_at: datetime
+    state: str = "open"
+    labels: list[Label] = field(default_factory=list)
+    assignees: list[User] = field(default_factory=list)
+    hidden: bool = False
 
 
 @dataclass(eq=False)
@@ -153,6 +184,7 @@ class Repository:
     custom_roles: dict[str, str] = field(default_factory=dict)
     labels: dict[str, Label] = field(default_factory=dict)
     pulls: dict[int, Pull] = field(default_factory=dict)
+    issues: dict[int, Issue] = field(default_factory=dict)
     checks: list[CheckRun] = field(default_factory=list)
     shas: set[str] = field(default_factory=set)
     limit: dict[str, str] | None = None

@@ -16,6 +16,8 @@ from tests.fakes.loopback import Exchange, LoopbackServer
 from tests.fakes.openapi import Description
 
 PAGES = ("/login/", "/settings/", "/organizations/")
+# GraphQL is judged by its own schema.
+NOT_REST = (*PAGES, "/graphql")
 LIMIT = 5000
 
 
@@ -69,6 +71,8 @@ class Handler(Exchange):
         path = split.path
         if github.prefix and not path.startswith(PAGES):
             path = path.removeprefix(github.prefix)
+        if path in {"/graphql", "/api/graphql"}:
+            path = "/graphql"  # beside the REST API, not under its prefix
         fault = github.faults.take(self.command, path, raw.decode("utf-8", "replace"))
         answer = self._strike(fault, path, split.query, raw)
         status = answer.status if answer else None
@@ -97,7 +101,7 @@ class Handler(Exchange):
         github = self.server.github
         pairs = dict(parse_qsl(query, keep_blank_values=True))
         headers = {key.lower(): value for key, value in self.headers.items()}
-        judge = github.description if not path.startswith(PAGES) else None
+        judge = github.description if not path.startswith(NOT_REST) else None
         call = Call(github.world, self.command, path, {}, pairs, headers, raw)
         if judge is not None and not path.startswith("/repositories/"):
             wrong = list(judge.request(self.command, path, pairs, raw))

@@ -1,6 +1,6 @@
 """GitHub's objects as JSON: whole, as the API and the webhooks carry them."""
 
-from tests.fakes.github.model import CheckRun, Comment, Pull, Repository, Turn, User, node_id
+from tests.fakes.github.model import CheckRun, Comment, Issue, Pull, Repository, Turn, User, node_id
 from tests.fakes.github.shapes_base import BaseShapes, Json, when
 
 __all__ = ["Json", "Shapes", "when"]
@@ -127,9 +127,67 @@ class Shapes(BaseShapes):
             "performed_via_github_app": None,
         }
 
+    def plain_issue(self, repository: Repository, issue: Issue) -> Json:
+        """`issue` of the `issues` webhook."""
+        own = f"{self.api}/repos/{repository.full_name}/issues/{issue.number}"
+        assignees = [self.user(user) for user in issue.assignees]
+        return {
+            "id": issue.id,
+            "node_id": node_id("I", issue.id),
+            "number": issue.number,
+            "title": issue.title,
+            "user": self.maybe(issue.user),
+            "labels": [self.label(repository, label) for label in issue.labels],
+            "state": issue.state,
+            "state_reason": None,
+            "locked": False,
+            "assignee": assignees[0] if assignees else None,
+            "assignees": assignees,
+            "milestone": None,
+            "comments": 0,
+            "created_at": when(issue.created_at),
+            "updated_at": when(issue.updated_at),
+            "closed_at": None,
+            "author_association": self.association(repository, issue.user),
+            "active_lock_reason": None,
+            "body": None,
+            "url": own,
+            "repository_url": f"{self.api}/repos/{repository.full_name}",
+            "labels_url": f"{own}/labels{{/name}}",
+            "comments_url": f"{own}/comments",
+            "events_url": f"{own}/events",
+            "timeline_url": f"{own}/timeline",
+            "html_url": f"{self.web}/{repository.full_name}/issues/{issue.number}",
+            "reactions": self._reactions(own),
+            "performed_via_github_app": None,
+        }
+
     def _reactions(self, owner: str) -> Json:
         names = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes")
         return {"url": f"{owner}/reactions", "total_count": 0, **dict.fromkeys(names, 0)}
+
+    def note(self, repository: Repository, note: Comment) -> Json:
+        """`pull-request-review-comment`: a comment on a line."""
+        own = f"{self.api}/repos/{repository.full_name}/pulls"
+        page = f"{self.web}/{repository.full_name}/pull/{note.number}"
+        sha = repository.pulls[note.number].head_sha
+        return {
+            **{k: v for k, v in self.comment(repository, note).items() if "issue" not in k},
+            "node_id": node_id("PRRC", note.id),
+            "url": f"{own}/comments/{note.id}",
+            "html_url": f"{page}#discussion_r{note.id}",
+            "pull_request_url": f"{own}/{note.number}",
+            "pull_request_review_id": None,
+            "diff_hunk": "@@ -1 +1 @@",
+            "path": "README.md",
+            "commit_id": sha,
+            "original_commit_id": sha,
+            "_links": {
+                "self": {"href": own},
+                "html": {"href": page},
+                "pull_request": {"href": own},
+            },
+        }
 
     def comment(self, repository: Repository, comment: Comment) -> Json:
         """`issue-comment`."""

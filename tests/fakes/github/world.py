@@ -73,8 +73,9 @@ class World:
         self.tokens: dict[str, Token] = {}
         self.codes: dict[str, dict[str, Any]] = {}
         self.browser: str | None = None
-        # Beyond 32 bits, as GitHub's are.
+        # Beyond 32 bits, as GitHub's are, but for accounts and repositories: GraphQL says so.
         self.ids = itertools.count(5_000_000_001)
+        self.short_ids = itertools.count(1_500_000_001)
 
     def now(self) -> datetime:
         """The stand-in's time."""
@@ -120,7 +121,7 @@ class World:
         self, login: str, type: str = "User", *, id: int | None = None, name: str | None = None
     ) -> User:
         """An account that is two years old."""
-        made = User(id or next(self.ids), login, self.now() - timedelta(days=730), type, name)
+        made = User(id or next(self.short_ids), login, self.now() - timedelta(days=730), type, name)
         self.users[login.lower()] = made
         return made
 
@@ -130,7 +131,7 @@ class World:
     ) -> Repository:
         """A repository of an existing account."""
         owner, _, name = full_name.partition("/")
-        number = next(self.ids)
+        number = next(self.short_ids)
         sha = sha_of(full_name, number)
         content = {path: text.encode() for path, text in (files or {}).items()}
         made = Repository(

@@ -1,0 +1,50 @@
+"""The facts of a decision that stand in our own rows, and the author's permission."""
+
+from datetime import timedelta
+
+from app.core.facts import Facts, Role
+from app.core.features import RATE_MINUTES
+from app.core.policy import Policy
+from app.core.rules import burst
+from app.db import cases, neighbours, people
+from app.db.engine import Database
+from app.flows.evidence import Evidence, Roles
+
+
+def burst_window(minutes: int) -> timedelta:
+    """How far around a pull request its author's others are looked at."""
+    return timedelta(minutes=max(minutes, RATE_MINUTES))
+
+
+def facts_of(
+    database: Database, row: cases.Row, evidence: Evidence, roles: Roles, policy: Policy
+) -> Facts:
+    """All but what it changes: at most one read of GitHub, the author's permission."""
+    author = row.pull.user
+    role = Role.NONE if author is None else roles.of(author)
+    rule, repository_id, at = policy.of(burst.RULE), row.case.repository_id, row.pull.created_at
+    with database.begin() as tx:
+        known = Facts(
+            pull=row.pull,
+            role=role,
+            hands=people.hands_on(tx, row.case.id),
+            requests=tuple(evidence.requests),
+            asked=row.asked,
+            installed_at=roles.standing.installed_at,
+        )
+        if author is None:
+            return known
+        near = burst_window(rule.minutes)
+        anywhere = rule.everywhere
+        return known.model_copy(
+            update={
+                "opened": cases.opened_near(tx, repository_id, author.id, at, near),
+                "opened_anywhere": neighbours.opened_anywhere(
+                    tx, author.id, at, timedelta(minutes=anywhere.minutes)
+                )
+                if anywhere
+                else (),
+                "open_pulls": neighbours.open_pulls(tx, repository_id, author.id),
+                "history": cases.history(tx, repository_id, author.id, row.case.number),
+            }
+        )

@@ -1,0 +1,156 @@
+"""One pull request judged: the facts, with few reads of GitHub, and the decision on them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from app.core.cases import Means, decide
+from app.core.change import Change
+from app.core.decision import Case, Decision
+from app.core.errors import Rejected, RetryLater
+from app.core.facts import Asked, Facts
+from app.core.features import read_signals
+from app.core.ladder import wants_change
+from app.core.policy import Policy
+from app.core.ports import Reader
+from app.core.rules import RULES
+from app.core.scoring import Scorer
+from app.db import cases, neighbours
+from app.db.engine import Database
+from app.flows.evidence import Evidence, Roles
+from app.flows.facts import facts_of
+
+# Where GitHub did not show what a pull request changes, it is asked again, for a day.
+_AGAIN = timedelta(minutes=15)
+_AGAIN_FOR = timedelta(days=1)
+# GitHub tells nobody of an issue that is linked by the side bar: looked for now and then.
+_LINK_RULE = "accepted_issue"
+_LINKS = ((timedelta(days=3), timedelta(hours=6)), (timedelta(days=30), timedelta(days=1)))
+_NEEDY = {rule.name for rule in RULES if "change" in rule.needs}
+
+
+class Judged(NamedTuple):
+    """A case, the facts that it was decided on, and the decision: None where nothing changed.
+
+    `due_at`: when to look again although nothing happened.
+    """
+
+    case: Case
+    facts: Facts
+    decision: Decision | None
+    due_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Judge:
+    """What judging needs of the world."""
+
+    database: Database
+    reader: Reader
+    scorer: Scorer
+    means: Means
+    clock: Callable[[], datetime]
+
+    def judge(
+        self, row: cases.Row, evidence: Evidence, roles: Roles, policy: Policy, version: str
+    ) -> Judged:
+        """Decides. Raises `RetryLater` where a read that it must have fails."""
+        facts, incomplete = self.facts(row, evidence, roles, policy)
+        decision = self.decided(row.case, facts, policy, version, roles, force=evidence.force)
+        if decision is not None and closes_for_silence(decision, facts):
+            facts = self._heard(facts, row, roles)
+            if facts.asked.answered:
+                decision = self.decided(row.case, facts, policy, version, roles, force=True)
+        due = self._due(row.case, facts, decision, roles.now)
+        if incomplete and roles.now - facts.pull.updated_at < _AGAIN_FOR:
+            due = min(due or roles.now + _AGAIN, roles.now + _AGAIN)
+        return Judged(row.case, facts, decision, due)
+
+    def decided(  # noqa: PLR0913 - what a decision rests on
+        self,
+        case: Case,
+        facts: Facts,
+        policy: Policy,
+        version: str,
+        roles: Roles,
+        *,
+        force: bool,
+    ) -> Decision | None:
+        """The decision on these facts."""
+        score = self.scorer.score(read_signals(facts))
+        now = roles.now
+        return decide(case, facts, score, policy, version, now, means=self.means, force=force)
+
+    def facts(
+        self, row: cases.Row, evidence: Evidence, roles: Roles, policy: Policy
+    ) -> tuple[Facts, bool]:
+        """The facts, and whether some that were wanted are missing."""
+        facts = facts_of(self.database, row, evidence, roles, policy)
+        if roles.standing.recorded or not wants_change(row.case, facts, policy):
+            return self._pushed(facts, evidence), False
+        change, missing = self._change(row, roles)
+        if change is not None:
+            with self.database.begin() as tx:
+                found = neighbours.rivals(
+                    tx, row.case.repository_id, row.case.number, change.issues or ()
+                )
+            facts = facts.model_copy(update={"change": change, "rivals": found})
+        return self._pushed(facts, evidence), missing
+
+    def _change(self, row: cases.Row, roles: Roles) -> tuple[Change | None, bool]:
+        try:
+            return self.reader.change(roles.standing.repository, row.case.number), False
+        except (RetryLater, Rejected) as error:
+            # What a rule found before stays found until GitHub says otherwise.
+            if isinstance(error, RetryLater) and _NEEDY & set(row.case.rules):
+                raise
+            return None, isinstance(error, RetryLater)
+
+    def _pushed(self, facts: Facts, evidence: Evidence) -> Facts:
+        """The facts with a push of the author's as an activity of theirs.
+
+        What the button "Update branch" makes is nobody's work, whoever pressed it.
+        """
+        at, change = evidence.pushed_at, facts.change
+        if at is None or (change and change.commits and change.commits[-1].is_update):
+            return facts
+        if facts.asked.author_at is not None and facts.asked.author_at >= at:
+            return facts
+        asked = facts.asked.model_copy(update={"author_at": at})
+        return facts.model_copy(update={"asked": asked})
+
+    def _heard(self, facts: Facts, row: cases.Row, roles: Roles) -> Facts:
+        """The facts, with what a lost webhook would have told of the author."""
+        if facts.author is None or facts.asked.at is None:
+            return facts
+        at = self.reader.spoke_since(
+            roles.standing.repository, row.case.number, facts.author, facts.asked.at
+        )
+        if at is None:
+            return facts
+        asked = facts.asked.model_copy(update={"author_at": at})
+        return facts.model_copy(update={"asked": asked})
+
+    def _due(
+        self, case: Case, facts: Facts, decision: Decision | None, now: datetime
+    ) -> datetime | None:
+        rules = [f.rule for f in decision.findings] if decision else list(case.rules)
+        known = decision.due_at if decision else case.due_at
+        times = [known, _window(facts.asked) if decision is None else None]
+        if _LINK_RULE in {*rules, *case.closed_for}:
+            age = now - facts.pull.created_at
+            times.append(next((now + every for until, every in _LINKS if age < until), None))
+        return min((at for at in times if at is not None and at > now), default=None)
+
+
+def _window(asked: Asked) -> datetime | None:
+    if asked.at is None or asked.answered or not asked.hours:
+        return None
+    return asked.at + timedelta(hours=asked.hours)
+
+
+def closes_for_silence(decision: Decision, facts: Facts) -> bool:
+    """Whether it closes since nobody answered; then a lost webhook must not be the reason."""
+    closes = any(p.effect.kind == "close" and not p.observe for p in decision.effects)
+    return closes and facts.asked.at is not None and any(f.grace_hours for f in decision.findings)
