@@ -7,6 +7,7 @@ no wave goes round for ever.
 from collections.abc import Iterable
 from datetime import datetime
 
+from app.core.decision import CaseState
 from app.core.events import Address
 from app.core.facts import Facts
 from app.core.modes import Mode
@@ -112,10 +113,19 @@ def _of_the_cap(tx: Tx, policy: Policy, judged: Judged) -> list[int]:
     facts, author = judged.facts, judged.facts.author
     if author is None or policy.of(cap.RULE).mode is Mode.OFF:
         return []
-    where = judged.case.repository_id
+    where, decision = judged.case.repository_id, judged.decision
+    if decision and decision.state is CaseState.REOPENED and facts.pull.state == "closed":
+        return []  # it is about to take a place, and frees none
     if facts.pull.state == "closed" or facts.pull.draft:
         found = neighbours.with_finding(tx, where, author.id, "cap")
-        return [n for n in found if n != judged.case.number]
+        waiting = [n for n in found if n != judged.case.number]
+        if facts.pull.is_merged:
+            return waiting  # perhaps no newcomer any more
+        rule, still = policy.of(cap.RULE), {o.number for o in facts.open_pulls}
+        free = rule.open - sum(1 for o in facts.open_pulls if rule.drafts or not o.draft)
+        # What is closed comes back one for each place, the earliest first.
+        closed = [n for n in waiting if n not in still]
+        return [n for n in waiting if n in still] + closed[: max(free, 0)]
     if judged.case.version == 0 or judged.case.was_closed_or_draft:
         mine = (facts.pull.created_at, facts.pull.number)
         later = [o.number for o in facts.open_pulls if (o.at, o.number) > mine]
