@@ -11,7 +11,7 @@ from datetime import datetime
 
 from app.core.config import Patterns
 from app.core.decision import Case, CaseState, Decision
-from app.core.facts import Facts, Request, Role
+from app.core.facts import Facts, HandAct, Request, Role
 from app.core.github import PullRequest
 from app.core.ladder import cured, find
 from app.core.modes import Mode
@@ -27,7 +27,13 @@ class Means:
     """What deciding borrows: matching in linear time, and words in several languages."""
 
     patterns: Patterns
+    # Where people read all of it; see `page`.
+    site: str = ""
     catalogues: Catalogues = only_english
+
+    def page(self, full_name: str, number: int) -> str:
+        """The address of the evidence, for maintainers."""
+        return f"{self.site}/pull/{full_name}/{number}"
 
 
 def decide(  # noqa: PLR0913 - each is one of the things that a decision rests on
@@ -83,6 +89,7 @@ def decide(  # noqa: PLR0913 - each is one of the things that a decision rests o
         fingerprint=fingerprint,
         decided_at=now,
         head_sha=facts.pull.head.sha,
+        answers=facts.answers,
         pull_state="draft" if facts.pull.draft and facts.pull.state == "open" else facts.pull.state,
         due_at=min((f.due_at for f in findings if f.due_at is not None), default=None),
     )
@@ -94,11 +101,10 @@ def _before_rules(case: Case, facts: Facts, policy: Policy) -> tuple[CaseState, 
     if pull.is_merged:
         return CaseState.ENDED, "It was merged."
     if pull.state == "closed":
-        return None if _is_ours(case, facts) else _closed_by_others(case)
-    held = [h for h in facts.hands if h.act in {"reopened", "dismissed"}]
-    if held:
-        by, act = held[-1].login, held[-1].act
-        return CaseState.LEFT_ALONE, f"{by} {act} it by hand; the gate leaves it alone."
+        return _closed(case, facts)
+    ruled = _ruling(facts)
+    if ruled is not None:
+        return ruled
     if pull.created_at < facts.installed_at:
         return CaseState.LEFT_ALONE, "It is older than the installation and is left alone."
     if facts.author is None:
@@ -108,9 +114,36 @@ def _before_rules(case: Case, facts: Facts, policy: Policy) -> tuple[CaseState, 
     return (CaseState.EXEMPT, exempt) if exempt else None
 
 
-def _is_ours(case: Case, facts: Facts) -> bool:
-    """Whether it is closed by the gate, and by no maintainer besides."""
-    return case.closed_by_us and not any(h.act == "closed" for h in facts.hands)
+# What a maintainer said last counts, and the gate does as it says.
+_RULING: dict[HandAct, tuple[CaseState, str]] = {
+    "reopened": (CaseState.LEFT_ALONE, "{login} reopened it by hand; the gate leaves it alone."),
+    "dismissed": (CaseState.LEFT_ALONE, "{login} dismissed it by hand; the gate leaves it alone."),
+    "held": (CaseState.LEFT_ALONE, "{login} holds it as it is."),
+    "undone": (CaseState.LEFT_ALONE, "{login} took back what the gate did here."),
+    "exempted": (CaseState.EXEMPT, "{login} exempted it."),
+    "adopted": (CaseState.ADOPTED, "{login} took it over."),
+    "ordered_closed": (CaseState.CLOSED, "{login} has it closed."),
+}
+
+
+def _ruling(facts: Facts) -> tuple[CaseState, str] | None:
+    hand = facts.ruling
+    if hand is None:
+        return None
+    state, words = _RULING[hand.act]
+    return state, words.format(login=hand.login)
+
+
+def _closed(case: Case, facts: Facts) -> tuple[CaseState, str] | None:
+    """Of a closed one: ended by others, opened again at a maintainer's word, or for the rules."""
+    hand = facts.ruling
+    if not case.closed_by_us or any(h.act == "closed" for h in facts.hands):
+        return _closed_by_others(case)
+    if hand is not None and hand.act in {"undone", "adopted", "exempted"}:
+        return CaseState.REOPENED, f"{hand.login} had it opened again."
+    if hand is not None and hand.act == "ordered_closed":
+        return CaseState.ENDED, f"{hand.login} had it closed."
+    return None
 
 
 def _closed_by_others(case: Case) -> tuple[CaseState, str]:
@@ -127,6 +160,8 @@ def _after_rules(
         asked = next((r for r in facts.requests if may_reopen(r)), None)
         if asked:
             return CaseState.REOPENED, f"{asked.login} asked for it to be opened again."
+        if facts.trust is not None and facts.trust.kind == "vouched":
+            return CaseState.REOPENED, f"{facts.trust.by_login} vouched for the author."
         if cured(case.closed_for, findings, facts, policy):
             return CaseState.REOPENED, "What it was closed for is no longer so."
         return CaseState.CLOSED, "The gate closed it; its author can have it opened again."
@@ -156,6 +191,8 @@ def exemption(facts: Facts, policy: Policy) -> str | None:
     # A recording has no live permission to ask for; GitHub's own hint stands in for it there.
     if facts.role is None and facts.pull.author_association in {"OWNER", "MEMBER", "COLLABORATOR"}:
         return "GitHub names the author as part of the team."
+    if facts.trust is not None and facts.trust.kind == "vouched":
+        return f"{facts.trust.by_login} vouched for the author."
     if facts.author.id in policy.exempt.accounts:
         return "The configuration exempts this account."
     if facts.author.is_app and facts.author.id in policy.exempt.apps:
@@ -190,5 +227,6 @@ def _fingerprint(
         [(h.act, h.account_id, h.at.isoformat()) for h in facts.hands],
         policy.mode,
         policy.label,
+        [str(answer) for answer in facts.answers],
     ]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

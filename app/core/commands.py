@@ -1,7 +1,12 @@
 """Comment commands: `/pulse …` at the start of a line, outside quotes and code."""
 
+import difflib
 import re
 from typing import Literal, get_args
+
+from app.core.fact import Fact
+from app.core.said import Said, say
+from app.core.text import one_line
 
 Command = Literal[
     "status",
@@ -17,21 +22,49 @@ Command = Literal[
     "adopt",
     "appeal",
 ]
+MOST = 5  # commands of one comment that are read
+MOST_DAYS = 5 * 365
 
 # What follows the backticks of a fence holds none: else they are code within a line.
 _FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _QUOTE = re.compile(r"^ {0,3}>")
-_COMMAND = re.compile(r"^/pulse[ \t]+([a-z]{1,20})[ \t]*$")
+_COMMAND = re.compile(r"^/pulse(?:[ \t]+(.*))?$")
+_LINE = 400  # characters of a line that are read
+# GitHub's own rule for logins, and the ending of Apps.
+_LOGIN = re.compile(r"@([A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}(?:\[bot\])?)$")
+_SPAN = re.compile(r"([0-9]{1,4})(d|w|m|y)$")
+_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+_REASON = 200
 
 
-def commands(body: str) -> tuple[Command, ...]:
-    """The known commands of a comment, in order, each once.
+class Given(Fact):
+    """One command. `login` is whom it is about, `days` how long it holds; None where not said."""
+
+    command: Command
+    login: str | None = None
+    days: int | None = None
+    reason: str = ""
+
+
+class Wrong(Fact):
+    """Something that was meant as a command and is none; `problem` says what to write instead."""
+
+    problem: Said
+
+
+class _Wrong(Exception):
+    def __init__(self, problem: Wrong) -> None:
+        self.problem = problem
+
+
+def commands(body: str) -> tuple[Given | Wrong, ...]:
+    """The commands of a comment, in order, each once, at most `MOST`.
 
     A line inside a fenced or indented block, a quote or a list is somebody showing a command, not
     giving one; so is a line right below a quote, which Markdown takes for its continuation. What
     stands in an HTML comment nobody sees.
     """
-    found: list[Command] = []
+    found: list[Given | Wrong] = []
     fence: str | None = None
     quoted = hidden = False
     # Not `splitlines`, which also breaks where GitHub does not: within a quote, say.
@@ -44,10 +77,91 @@ def commands(body: str) -> tuple[Command, ...]:
             continue
         was_hidden, hidden = hidden, _hides(line, hidden)
         quoted = bool(_QUOTE.match(line)) or (quoted and bool(line.strip()))
-        given = _COMMAND.match(line) if not (quoted or was_hidden) else None
+        given = _COMMAND.match(line[:_LINE].rstrip()) if not (quoted or was_hidden) else None
         if given:
-            found.extend(c for c in get_args(Command) if c == given.group(1) and c not in found)
+            one = _read(given.group(1) or "")
+            found += [one] if one not in found else []
+        if len(found) >= MOST:
+            break
     return tuple(found)
+
+
+def _read(words: str) -> Given | Wrong:
+    word, _, rest = words.strip().partition(" ")
+    word, rest = word.split("\t")[0], rest.strip()
+    if word not in get_args(Command):
+        near = difflib.get_close_matches(word[:20].lower(), get_args(Command), 1)
+        if near:
+            return Wrong(
+                problem=say(
+                    "`/pulse {word}` is no command; did you mean `/pulse {near}`?",
+                    word=one_line(word, 30),
+                    near=near[0],
+                )
+            )
+        return Wrong(
+            problem=say(
+                "`/pulse` takes one of these words: {words}.", words=", ".join(get_args(Command))
+            )
+        )
+    command: Command = word  # type: ignore[assignment]
+    try:
+        return _with_rest(command, rest)
+    except _Wrong as error:
+        return error.problem
+
+
+def _with_rest(command: Command, rest: str) -> Given:
+    if command == "appeal":
+        return Given(command=command, reason=one_line(rest, _REASON))
+    plain, _, reason = rest.partition("because ") if "because " in rest else (rest, "", "")
+    tokens = plain.split()
+    login, days = None, None
+    if command in {"verify", "vouch", "deny"}:
+        if tokens and tokens[0].startswith("@"):
+            login = _login(tokens.pop(0))
+        elif command != "verify":
+            raise _Wrong(
+                Wrong(
+                    problem=say("Say whom: `/pulse {command} @login`.", command=command),
+                )
+            )
+        if tokens[:1] == ["for"] and len(tokens) > 1:
+            days = _days(tokens[1])
+            tokens = tokens[2:]
+    if tokens:
+        raise _Wrong(
+            Wrong(
+                problem=say(
+                    "`/pulse {command}` does not take “{rest}”.",
+                    command=command,
+                    rest=one_line(" ".join(tokens), 60),
+                )
+            )
+        )
+    return Given(command=command, login=login, days=days, reason=one_line(reason, _REASON))
+
+
+def _login(token: str) -> str:
+    found = _LOGIN.match(token)
+    if found is None:
+        raise _Wrong(Wrong(problem=say("“{token}” is no GitHub login.", token=one_line(token, 60))))
+    return found.group(1)
+
+
+def _days(token: str) -> int:
+    found = _SPAN.match(token)
+    days = int(found.group(1)) * _DAYS[found.group(2)] if found else 0
+    if not 1 <= days <= MOST_DAYS:
+        raise _Wrong(
+            Wrong(
+                problem=say(
+                    "“{token}” is no time; write for example 90d, 6w, 3m or 1y, up to five years.",
+                    token=one_line(token, 30),
+                )
+            )
+        )
+    return days
 
 
 def _hides(line: str, hidden: bool) -> bool:

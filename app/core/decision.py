@@ -9,6 +9,7 @@ from app.core.fact import Fact
 from app.core.facts import Role
 from app.core.modes import Mode
 from app.core.rules.base import Finding
+from app.core.said import Said
 from app.core.scoring import Score
 
 
@@ -22,6 +23,7 @@ class CaseState(StrEnum):
     FLAGGED = "flagged"
     CLOSED = "closed"
     REOPENED = "reopened"
+    ADOPTED = "adopted"
     ENDED = "ended"
 
 
@@ -54,6 +56,7 @@ class Case(Fact):
     rules: tuple[str, ...] = ()
     due_at: datetime | None = None
     was_closed_or_draft: bool = False
+    answers: tuple[Said, ...] = ()
 
     @property
     def closed_for(self) -> tuple[str, ...]:
@@ -85,5 +88,7 @@ class Decision(Fact):
     decided_at: datetime
     head_sha: str
     pull_state: Literal["open", "draft", "closed"] = "open"
+    # What was answered to the last commands: it stays in the status comment until the next ones.
+    answers: tuple[Said, ...] = ()
     # When to look again although nothing happened; None: never.
     due_at: datetime | None = None

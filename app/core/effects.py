@@ -73,6 +73,26 @@ class Reopen(Act):
     kind: Literal["reopen"] = "reopen"
 
 
+Reaction = Literal["eyes", "+1", "confused"]
+
+
+class React(Act):
+    """The comment with a command carries our reaction: it was read."""
+
+    kind: Literal["reaction"] = "reaction"
+    where: Literal["issue_comment", "review_comment"]
+    comment_id: int
+    content: Reaction
+
+
+class Adopt(Act):
+    """The pull request is assigned to who takes it over, and carries a label that says so."""
+
+    kind: Literal["adopt"] = "adopt"
+    login: str
+    label: str
+
+
 LimitGroup = Literal["existing_users", "contributors_only", "collaborators_only"]
 LimitExpiry = Literal["one_day", "three_days", "one_week", "one_month", "six_months"]
 
@@ -86,7 +106,15 @@ class LimitInteractions(Act):
 
 
 Effect = Annotated[
-    SetLabel | StatusComment | Notice | SetCheckRun | Close | Reopen | LimitInteractions,
+    SetLabel
+    | StatusComment
+    | Notice
+    | SetCheckRun
+    | Close
+    | Reopen
+    | Adopt
+    | React
+    | LimitInteractions,
     Field(discriminator="kind"),
 ]
 EffectKind = Literal[
@@ -97,6 +125,8 @@ EffectKind = Literal[
     "check_run",
     "close",
     "reopen",
+    "adopt",
+    "reaction",
     "limit",
 ]
 
@@ -105,6 +135,7 @@ REQUIRES: dict[EffectKind, EffectKind] = {"close": "close_comment"}
 # Carried out in this order; what explains comes before what hurts.
 ORDER: tuple[EffectKind, ...] = (
     "reopen",
+    "adopt",
     "label",
     "check_run",
     "status_comment",
@@ -152,7 +183,7 @@ def no_longer_wanted(effect: Effect, live: PullRequest, decided_sha: str) -> str
     Read just before the writes, since seconds or hours lie between a decision and its effects.
     `HEAD_MOVED` says that it may be wanted again once the new head was decided on.
     """
-    if live.is_merged and not isinstance(effect, SetCheckRun):
+    if live.is_merged and not isinstance(effect, SetCheckRun | React):
         return "the pull request was merged"
     closing = effect.kind in {"close", "close_comment"}
     if closing and live.state == "closed":

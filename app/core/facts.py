@@ -8,6 +8,7 @@ from app.core.change import Change
 from app.core.commands import Command
 from app.core.fact import Fact
 from app.core.github import Account, PullRequest
+from app.core.said import Said
 
 
 class Role(IntEnum):
@@ -52,6 +53,8 @@ HandAct = Literal[
     "adopted",
     "undone",
     "ordered_closed",
+    # The author's own word, kept for maintainers; it governs nothing.
+    "appealed",
 ]
 
 
@@ -64,10 +67,17 @@ class Hand(Fact):
     at: datetime
 
 
+# A maintainer's word on what the gate may do with a pull request; the last one counts.
+RULING: frozenset[HandAct] = frozenset(
+    {"reopened", "dismissed", "held", "undone", "exempted", "adopted", "ordered_closed"}
+)
+
+
 class Request(Fact):
     """Somebody asked the gate for something by a command in a comment.
 
-    `by_author` is by numeric id; `role` is the live permission of who asked.
+    `by_author` is by numeric id; `role` is the live permission of who asked. `target`: the login
+    that the command names, without @.
     """
 
     command: Command
@@ -75,6 +85,9 @@ class Request(Fact):
     login: str
     by_author: bool
     role: Role
+    target: str | None = None
+    days: int | None = None
+    reason: str = ""
 
 
 class Opened(Fact):
@@ -175,12 +188,19 @@ class Facts(Fact):
     history: History = History()
     hands: tuple[Hand, ...] = ()
     requests: tuple[Request, ...] = ()
+    # What was answered to commands, for the status comment.
+    answers: tuple[Said, ...] = ()
     installed_at: datetime
 
     @property
     def author(self) -> Account | None:
         """Who opened it; None once that account was deleted."""
         return self.pull.user
+
+    @property
+    def ruling(self) -> Hand | None:
+        """The last that a maintainer said of what the gate may do here."""
+        return next((h for h in reversed(self.hands) if h.act in RULING), None)
 
     def burst(self, prs: int, minutes: int) -> tuple[Opened, ...]:
         """The burst that this pull request is part of, or nothing.

@@ -6,6 +6,7 @@ from app.core import render
 from app.core.decision import Case, CaseState, Planned
 from app.core.effects import (
     ORDER,
+    Adopt,
     Close,
     Effect,
     EffectKind,
@@ -30,6 +31,10 @@ MOST_NOTICES = 3
 # The rung of the ladder that an effect belongs to. A reopen puts our own act back: always allowed.
 _RUNG: dict[EffectKind, Mode] = {
     "reopen": Mode.OFF,
+    # What a person asked for by a command is done in every mode.
+    "adopt": Mode.OFF,
+    "reaction": Mode.OFF,
+    "limit": Mode.CLOSE,
     "label": Mode.LABEL,
     "check_run": Mode.LABEL,
     "status_comment": Mode.ASK,
@@ -78,37 +83,74 @@ def _wanted(now: Situation, words: Words) -> tuple[Planned, ...]:
     """The whole wanted state of a pull request, in the order in which it is brought about."""
     case, facts, policy, findings = now.case, now.facts, now.policy, now.findings
     state, rung = now.state, now.rung
-    held = state is CaseState.LEFT_ALONE and _had(case, "check_run")
-    if state is CaseState.ENDED or (state is CaseState.LEFT_ALONE and not held):
-        return ()
-    if state is CaseState.CLOSED:
+    left = state in {CaseState.LEFT_ALONE, CaseState.ENDED}
+    told = _told(now)
+    if state is CaseState.CLOSED and facts.pull.state == "closed":
         # Also on what we closed, a label that maintainers touched is theirs.
         theirs = _touched_label(facts)
-        return tuple(p for p in case.planned if not (theirs and p.effect.kind == "label"))
+        kept = (p for p in case.planned if not (theirs and p.effect.kind == "label"))
+        return _with_answers(tuple(kept), now, words)
     wanted: list[Effect] = []
     if state is CaseState.REOPENED and facts.pull.state == "closed":
         wanted.append(Reopen())
-    wanted += _label(case, facts, policy, rung)
-    # What a rule saw that only observes is recorded, and told to nobody.
-    told = findings
-    if policy.mode >= Mode.LABEL:
-        told = tuple(f for f in findings if f.in_force >= Mode.LABEL)
-    shown = CaseState.CLEAR if state is CaseState.FLAGGED and not told else state
-    # Also where the gate has no say: a repository may require the check run of every head.
-    wanted.append(render.check_run(words, facts.pull, shown.value, told, now.score, policy.mode))
-    if held:
-        return (Planned(effect=wanted[-1], observe=policy.mode < Mode.LABEL),)
-    if rung >= Mode.ASK:
-        named = policy.label if policy.ladder.label else ""
-        wanted.append(StatusComment(body=render.status(words, told or findings, named)))
-    elif case.has_status_comment or _had(case, "status_comment"):
-        wanted.append(StatusComment(body=render.status_resolved(words, state.value)))
-    wanted += _notices(words, case, facts, findings, rung)
+    if not left or _undone(facts):
+        wanted += _label(case, facts, policy, rung)
+    if state is CaseState.ADOPTED and facts.ruling is not None:
+        wanted.append(Adopt(login=facts.ruling.login, label=policy.adopt_label))
+    if state is not CaseState.ENDED and (not left or _had(case, "check_run")):
+        # Also where the gate has no say: a repository may require the check run of every head.
+        shown = CaseState.CLEAR if state is CaseState.FLAGGED and not told else state
+        run = render.check_run(words, facts.pull, shown.value, told, now.score, policy.mode)
+        wanted.append(run)
+    wanted += _status(now, words)
+    if state is CaseState.CLOSED:
+        wanted += [Notice(kind="close_comment", body=render.notice_ordered(words)), Close()]
+    elif not left:
+        wanted += _notices(words, case, facts, findings, rung)
     ordered = sorted(wanted, key=lambda e: ORDER.index(e.kind))
     return tuple(
-        Planned(effect=e, observe=_RUNG[e.kind] > _limit(e, findings, rung, policy.mode))
-        for e in ordered
+        Planned(effect=e, observe=_RUNG[e.kind] > _limit(e, now, policy.mode)) for e in ordered
     )
+
+
+def _told(now: Situation) -> tuple[Finding, ...]:
+    """What is told to anybody: what a rule saw that only observes is recorded alone."""
+    if now.policy.mode < Mode.LABEL:
+        return now.findings
+    return tuple(f for f in now.findings if f.in_force >= Mode.LABEL)
+
+
+def _undone(facts: Facts) -> bool:
+    return facts.ruling is not None and facts.ruling.act == "undone"
+
+
+def _status(now: Situation, words: Words) -> list[Effect]:
+    """The status comment: while something is asked, once nothing is any more, and with answers."""
+    had = now.case.has_status_comment or _had(now.case, "status_comment")
+    answers = now.facts.answers
+    asks = now.rung >= Mode.ASK and now.state is not CaseState.CLOSED
+    if not (answers or asks or had):
+        return []
+    left = now.state in {CaseState.LEFT_ALONE, CaseState.ENDED}
+    if left and not answers and not _undone(now.facts):
+        return []
+    named = now.policy.label if now.policy.ladder.label else ""
+    # Where nothing may be asked, nobody is told that something would be.
+    if asks and (now.policy.mode >= Mode.ASK or not answers):
+        body = render.status(words, _told(now) or now.findings, named)
+    elif now.state is CaseState.ADOPTED:
+        body = render.status_adopted(words, now.facts.pull.number)
+    else:
+        body = render.status_resolved(words, now.state.value)
+    return [StatusComment(body=render.answered(words, body, answers))]
+
+
+def _with_answers(kept: tuple[Planned, ...], now: Situation, words: Words) -> tuple[Planned, ...]:
+    """What stands on a closed one, with its status comment renewed where somebody asked."""
+    if not now.facts.answers:
+        return kept
+    status = [Planned(effect=e, observe=False) for e in _status(now, words)]
+    return (*(p for p in kept if p.effect.kind != "status_comment"), *status)
 
 
 def _allowed(findings: Sequence[Finding], mode: Mode) -> Mode:
@@ -116,16 +158,22 @@ def _allowed(findings: Sequence[Finding], mode: Mode) -> Mode:
     return max((f.in_force for f in findings), default=mode)
 
 
-def _limit(effect: Effect, findings: Sequence[Finding], rung: Mode, mode: Mode) -> Mode:
+def _limit(effect: Effect, now: Situation, mode: Mode) -> Mode:
     """How far an effect may go; beyond it is only recorded."""
+    findings = now.findings
+    if isinstance(effect, SetCheckRun):
+        # A rule that only observes holds up no check run.
+        return mode
+    if now.facts.ruling is not None or (isinstance(effect, StatusComment) and now.facts.answers):
+        return Mode.CLOSE  # somebody with the right to asked for it, whatever the mode
     if _RUNG[effect.kind] is Mode.CLOSE:
         # A rule that may not close itself closes nothing, however far another one may go.
         return max((f.in_force for f in findings if f.rung >= Mode.CLOSE), default=Mode.OBSERVE)
     takes_back = (isinstance(effect, SetLabel) and not effect.present) or (
-        isinstance(effect, StatusComment) and rung < Mode.ASK
+        isinstance(effect, StatusComment) and now.rung < Mode.ASK
     )
-    # A rule that only observes holds up no check run, and keeps nothing from being taken back.
-    return mode if takes_back or isinstance(effect, SetCheckRun) else _allowed(findings, mode)
+    # A rule that only observes keeps nothing from being taken back.
+    return mode if takes_back else _allowed(findings, mode)
 
 
 def _touched_label(facts: Facts) -> bool:

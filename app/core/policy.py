@@ -103,6 +103,10 @@ class Policy(Strict):
         max_length=50,
         description="The label that a pull request gets while a rule applies.",
     )
+    adopt_label: LabelName = Field(
+        default="adopted",
+        description="The label of a pull request that a maintainer took over with `/pulse adopt`.",
+    )
     language: str = Field(
         default="en",
         strict=True,

@@ -15,6 +15,8 @@ from app.core.scoring import Score
 from app.core.text import markdown
 
 _TITLES = {
+    "adopted": say("A maintainer took it over"),
+    "closed": say("Closed by a maintainer"),
     "clear": say("No rule applies"),
     "exempt": say("Exempt"),
     "left_alone": say("Left alone"),
@@ -25,6 +27,8 @@ _TITLES = {
 _NOT_READ = {
     "exempt": say("No rule applies to this author."),
     "left_alone": say("The gate leaves this pull request alone."),
+    "adopted": say("A maintainer took this pull request over."),
+    "closed": say("A maintainer has this pull request closed."),
 }
 
 
@@ -139,8 +143,43 @@ def status_resolved(words: Words, state: str) -> str:
     said = {
         "exempt": say("No rule applies to this author."),
         "reopened": say("This pull request was reopened. Nothing more is asked."),
+        "left_alone": say("The gate leaves this pull request alone."),
+        "ended": say("This pull request has ended. The gate does nothing with it."),
+        "closed": say("It is closed for now. Its author can have it opened again by a comment."),
     }
     return f"**{words(said.get(state, say('No rule applies any more. Nothing more is asked.')))}**"
+
+
+def status_adopted(words: Words, number: int) -> str:
+    """The status comment once a maintainer took the pull request over."""
+    head = say("A maintainer takes this pull request over. Nothing more is asked of its author.")
+    how = say("To work on it, with GitHub's command line or with plain git:")
+    return "\n".join(
+        [
+            f"**{words(head)}**",
+            "",
+            words(how),
+            "",
+            f"    gh pr checkout {number}",
+            f"    git fetch origin pull/{number}/head:pr-{number} && git switch pr-{number}",
+        ]
+    )
+
+
+def answered(words: Words, body: str, answers: Sequence[Sentence]) -> str:
+    """A status comment with what was answered to commands."""
+    lines = [f"- {in_markdown(words, answer)}" for answer in answers]
+    return "\n".join([*lines, "", body]) if lines else body
+
+
+def notice_ordered(words: Words) -> str:
+    """The comment that comes before a close that a maintainer ordered."""
+    head = say("A maintainer has this pull request closed.")
+    how = say(
+        "If you think that it should be looked at again, write a comment that holds this line, "
+        "with a few words behind it if you like:"
+    )
+    return "\n".join([f"**{words(head)}**", "", words(how), "", "    /pulse appeal"])
 
 
 def notice_close(words: Words, findings: Sequence[Finding]) -> str:

@@ -11,6 +11,7 @@ from app.core.errors import RetryLater
 from app.core.fact import Fact
 from app.core.facts import Asked, History, Opened
 from app.core.github import PullRequest
+from app.core.said import Sentence
 from app.db.engine import Tx
 from app.db.tables import cases, decisions
 
@@ -44,6 +45,7 @@ def get(tx: Tx, repository_id: int, number: int) -> Row | None:
                 cases,
                 decisions.c.decision["planned"].label("planned"),
                 decisions.c.decision["findings"].label("findings"),
+                decisions.c.decision["answers"].label("answers"),
                 decisions.c.decision["due_at"].as_string().label("last_due_at"),
                 decisions.c.decision["pull_state"].as_string().label("last_pull_state"),
             )
@@ -72,6 +74,7 @@ def _row(row: RowMapping) -> Row:
             has_status_comment=row["status_comment_id"] is not None,
             rules=tuple(finding["rule"] for finding in row["findings"] or ()),
             due_at=_moment(row["last_due_at"]),
+            answers=tuple(Sentence.model_validate(said) for said in row["answers"] or ()),
             was_closed_or_draft=(row["last_pull_state"] or "open") != "open",
         ),
         pull=PullRequest.model_validate(row["snapshot"]),
@@ -173,10 +176,13 @@ def save(tx: Tx, case: Case, decision: Decision) -> None:
     Raises `RetryLater` where another worker decided meanwhile, which happens where PostgreSQL was
     restarted under the lock on the pull request.
     """
+    # Once nothing is asked any more its clock is gone: who is asked again has the whole window.
+    asks = decision.state in {CaseState.FLAGGED, CaseState.CLOSED}
     changed = tx.execute(
         update(cases)
         .where(cases.c.id == case.id, cases.c.version == case.version)
         .values(
+            **({} if asks else {"question_at": None, "question_hours": None}),
             version=decision.version,
             state=decision.state,
             fingerprint=decision.fingerprint,

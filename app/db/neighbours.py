@@ -158,6 +158,21 @@ def with_finding(tx: Tx, repository_id: int, author_id: int, rule: str) -> list[
     return list(tx.execute(rows).scalars())
 
 
+def standing_of(tx: Tx, repository_id: int, author_id: int) -> list[int]:
+    """The author's pull requests here that are open or closed by us."""
+    rows = (
+        select(cases.c.number)
+        .where(
+            cases.c.repository_id == repository_id,
+            cases.c.author_id == author_id,
+            or_(cases.c.pull_state == "open", cases.c.closed_at.is_not(None)),
+        )
+        .order_by(cases.c.number)
+        .limit(MOST)
+    )
+    return list(tx.execute(rows).scalars())
+
+
 def sharing_issues(tx: Tx, case_id: int) -> list[int]:
     """Other open pull requests of the same repository that are for one of a case's issues."""
     mine, theirs = case_issues.alias("mine"), case_issues.alias("theirs")

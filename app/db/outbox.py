@@ -9,7 +9,7 @@ from sqlalchemy import case as sql_case
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.decision import Decision, Planned
-from app.core.effects import HEAD_MOVED, REQUIRES, Effect, EffectKind, EffectState, Notice
+from app.core.effects import HEAD_MOVED, REQUIRES, Effect, EffectKind, EffectState, Notice, React
 from app.core.facts import RepositoryRef
 from app.db.bells import LOST, UNHEARD, ring_once
 from app.db.engine import Tx
@@ -145,6 +145,35 @@ def add_loose(  # noqa: PLR0913 - the columns of one row
         due_at=now,
         created_at=now,
     )
+
+
+def add_reactions(  # noqa: PLR0913 - the columns of the rows
+    tx: Tx,
+    case_id: int,
+    number: int,
+    repository: RepositoryRef,
+    reactions: Sequence[React],
+    now: datetime,
+) -> list[int]:
+    """Stores reactions to comments, each once."""
+    made = (
+        _insert(
+            tx,
+            key=f"{case_id}:reaction:{one.where}:{one.comment_id}:{one.content}",
+            case_id=case_id,
+            installation_id=repository.installation_id,
+            repository_id=repository.id,
+            number=number,
+            kind=one.kind,
+            effect=one.model_dump(mode="json"),
+            decided_sha="",
+            state=EffectState.PENDING,
+            due_at=now,
+            created_at=now,
+        )
+        for one in reactions
+    )
+    return [id_ for id_ in made if id_ is not None]
 
 
 def _insert(tx: Tx, **values: Any) -> int | None:

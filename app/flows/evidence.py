@@ -4,11 +4,11 @@ Reads of GitHub are few and outside any transaction; each may raise `RetryLater`
 is decided.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from app.core.commands import commands
+from app.core.effects import React
 from app.core.events import (
     Again,
     CheckRunEvent,
@@ -18,9 +18,10 @@ from app.core.events import (
     Unread,
     parse,
 )
-from app.core.facts import Hand, HandAct, Request, Role
+from app.core.facts import Hand, HandAct, Request, Role, Trust
 from app.core.github import Account
 from app.core.ports import Reader
+from app.core.said import Sentence
 from app.db import cases, people
 from app.db.engine import Database
 from app.db.inbox import Stimulus
@@ -46,6 +47,24 @@ def event_of(row: Stimulus) -> Event:
 
 
 @dataclass
+class Word:
+    """A maintainer's word on an account, to be stored."""
+
+    of: Account
+    by_id: int
+    trust: Trust
+
+
+@dataclass
+class Obeyed:
+    """What the commands of a batch come to."""
+
+    words: list[Word] = field(default_factory=list)
+    reactions: list[React] = field(default_factory=list)
+    answers: list[Sentence] = field(default_factory=list)
+
+
+@dataclass
 class Evidence:
     """What a batch of stimuli says about one pull request.
 
@@ -54,10 +73,14 @@ class Evidence:
 
     hands: list[Hand] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
+    obeyed: Obeyed = field(default_factory=Obeyed)
     material: bool = False
     force: bool = False
     # When the author last pushed; whether that was work of theirs shows in what they pushed.
     pushed_at: datetime | None = None
+
+
+Take = Callable[[Stimulus, CommentEvent, Evidence], None]
 
 
 @dataclass(frozen=True)
@@ -103,26 +126,32 @@ def gather(
     events: Sequence[tuple[Stimulus, Event]],
     row: cases.Row,
     kept: set[int],
-    label: str,
     roles: Roles,
+    take: Take,
 ) -> Evidence:
-    """Reads a batch. `kept` are the ids of the rows whose state of the pull request was new."""
+    """Reads a batch. `kept` are the ids of the rows whose state of the pull request was new.
+
+    `take` reads the commands of a comment.
+    """
     evidence = Evidence()
     for stimulus, event in events:
         if isinstance(event, PullRequestEvent):
             # A comment that came first showed us a newer state, but nothing was decided then.
             evidence.material |= stimulus.id in kept or row.case.version == 0
-            _by_hand(event, label, roles, evidence)
+            _by_hand(event, roles.standing.policy.label, roles, evidence)
             author, sender = event.pull_request.user, event.sender
             if event.action == "synchronize" and author and sender and sender.id == author.id:
                 evidence.pushed_at = stimulus.received_at
         elif isinstance(event, CommentEvent):
-            _asked(event, row, roles, evidence)
+            take(stimulus, event, evidence)
         elif isinstance(event, CheckRunEvent):
             _pressed(event, stimulus.received_at, roles, evidence)
         elif isinstance(event, Again):
             evidence.material = True
-    evidence.material |= bool(evidence.hands or evidence.requests or evidence.force)
+    obeyed = evidence.obeyed
+    evidence.material |= bool(
+        evidence.hands or evidence.requests or obeyed.answers or obeyed.words or evidence.force
+    )
     return evidence
 
 
@@ -143,26 +172,6 @@ def _by_hand(event: PullRequestEvent, label: str, roles: Roles, evidence: Eviden
     if roles.is_team(sender):
         when = event.pull_request.updated_at
         evidence.hands.append(Hand(act=act, account_id=sender.id, login=sender.login, at=when))
-
-
-def _asked(event: CommentEvent, row: cases.Row, roles: Roles, evidence: Evidence) -> None:
-    user = event.comment.user
-    # An edited comment gives no command: people quote and mend what they wrote long ago.
-    if user is None or user.is_app or event.action not in {"created", "submitted"}:
-        return
-    author = row.pull.user
-    by_author = author is not None and author.id == user.id
-    for command in commands(event.comment.body):
-        role = Role.NONE if by_author else roles.of(user)
-        evidence.requests.append(
-            Request(
-                command=command,
-                account_id=user.id,
-                login=user.login,
-                by_author=by_author,
-                role=role or Role.NONE,
-            )
-        )
 
 
 def _pressed(event: CheckRunEvent, at: datetime, roles: Roles, evidence: Evidence) -> None:

@@ -6,7 +6,7 @@ from app.core.facts import Facts, Role
 from app.core.features import RATE_MINUTES
 from app.core.policy import Policy
 from app.core.rules import burst
-from app.db import cases, neighbours, people
+from app.db import cases, neighbours, people, trust
 from app.db.engine import Database
 from app.flows.evidence import Evidence, Roles
 
@@ -29,6 +29,7 @@ def facts_of(
             role=role,
             hands=people.hands_on(tx, row.case.id),
             requests=tuple(evidence.requests),
+            answers=tuple(evidence.obeyed.answers) or row.case.answers,
             asked=row.asked,
             installed_at=roles.standing.installed_at,
         )
@@ -45,6 +46,7 @@ def facts_of(
                 if anywhere
                 else (),
                 "open_pulls": neighbours.open_pulls(tx, repository_id, author.id),
+                "trust": trust.current(tx, repository_id, author.id, roles.now),
                 "history": cases.history(tx, repository_id, author.id, row.case.number),
             }
         )

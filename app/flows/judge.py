@@ -137,6 +137,8 @@ class Judge:
     ) -> datetime | None:
         rules = [f.rule for f in decision.findings] if decision else list(case.rules)
         known = decision.due_at if decision else case.due_at
+        if facts.trust is not None:
+            known = min((t for t in (known, facts.trust.until) if t is not None), default=None)
         times = [known, _window(facts.asked) if decision is None else None]
         if _LINK_RULE in {*rules, *case.closed_for}:
             age = now - facts.pull.created_at

@@ -5,20 +5,23 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.core.cases import Means
+from app.core.commands import commands
+from app.core.decision import Case
 from app.core.errors import Rejected, RetryLater
 from app.core.events import CommentEvent, Event, PullRequestEvent, Unread
 from app.core.modes import Mode
 from app.core.policy import Policy
-from app.core.ports import AppApi, Doorbell, Reader
+from app.core.ports import AppApi, Doorbell, Reader, Task
 from app.core.scoring import Scorer
-from app.db import cases, inbox, installations, neighbours, outbox, people
+from app.db import cases, inbox, installations, neighbours, outbox, people, trust
 from app.db.engine import Database, Tx
 from app.db.inbox import Stimulus
 from app.db.installations import Standing
 from app.flows import waves
-from app.flows.evidence import Evidence, Roles, event_of, gather
+from app.flows.evidence import Evidence, Obeyed, Roles, event_of, gather
 from app.flows.housekeeping import NO_INSTALLATION, Housekeeping, ended_unheard, learn
 from app.flows.judge import Judge, Judged
+from app.flows.obeying import Obeying
 from app.flows.policy import refresh_policy
 
 Batch = Sequence[tuple[Stimulus, Event]]
@@ -102,15 +105,25 @@ class Triage:
             self._handled(ids, "left: the pull request is not known")
             return
         roles = Roles(self.database, self.reader, standing, now)
-        evidence = gather(events, row, kept, standing.policy.label, roles)
-        if evidence.requests and not standing.recorded:
+        if _commanded(events) and not standing.recorded:
             row = self._as_it_is(standing, row)
-        elif row.case.closed_by_us and row.pull.state == "open" and not standing.recorded:
+        page = self.means.page(standing.repository.full_name, number)
+        take = Obeying(row, roles, page).take
+        evidence = gather(events, row, kept, roles, take)
+        if (
+            not evidence.requests
+            and row.case.closed_by_us
+            and row.pull.state == "open"
+            and not standing.recorded
+        ):
             # Is it older than our close, or did somebody open it again? Only GitHub knows.
             row = self._look(standing, number) or row
         with self.database.begin() as tx:
             self._note(tx, events, row, kept)
             people.add_hands(tx, row.case.id, evidence.hands)
+            rings = self._obeyed(tx, standing, row.case, evidence.obeyed, now)
+        for task, id_ in rings:
+            self.doorbell.ring(task, id_)
         if not evidence.material:
             self._handled(ids, _why_nothing(events))
             return
@@ -187,6 +200,23 @@ class Triage:
             if outbox.closing(tx, standing.repository.id, row.case.number):
                 raise RetryLater("our own close is under way; the command is read after it")
         return self._look(standing, row.case.number) or row
+
+    def _obeyed(
+        self, tx: Tx, standing: Standing, case: Case, obeyed: Obeyed, now: datetime
+    ) -> list[tuple[Task, int]]:
+        """Stores what commands come to beside this decision; answers whom to wake."""
+        if standing.recorded:
+            return []
+        rings: list[tuple[Task, int]] = []
+        for word in obeyed.words:
+            trust.put(tx, standing.repository.id, word.of, word.by_id, word.trust)
+            cause = f"trust:{case.id}:{word.trust.at.isoformat()}"
+            asked = waves.of_account(tx, standing, word.of.id, case.number, cause, now)
+            rings += [("triage", id_) for id_ in asked]
+        made = outbox.add_reactions(
+            tx, case.id, case.number, standing.repository, obeyed.reactions, now
+        )
+        return rings + [("perform", id_) for id_ in made]
 
     def _note(self, tx: Tx, events: Batch, row: cases.Row, kept: set[int]) -> None:
         """Keeps what later decisions read: who wrote when, and what our own App did."""
@@ -268,6 +298,17 @@ class Triage:
     def _handled(self, ids: Sequence[int], outcome: str) -> None:
         with self.database.begin() as tx:
             inbox.handled(tx, ids, outcome, self.clock())
+
+
+def _commanded(events: Batch) -> bool:
+    """Whether somebody may have given a command: it is read of what they saw."""
+    return any(
+        isinstance(e, CommentEvent)
+        and e.action in {"created", "submitted"}
+        and (e.comment.user is not None and not e.comment.user.is_app)
+        and commands(e.comment.body)
+        for _, e in events
+    )
 
 
 def _why_nothing(events: Batch) -> str:

@@ -54,6 +54,15 @@ def others(tx: Tx, standing: Standing, judged: Judged, now: datetime) -> list[in
     return _asked(tx, standing, wanted, now)
 
 
+def of_account(  # noqa: PLR0913
+    tx: Tx, standing: Standing, account_id: int, but: int, cause: str, now: datetime
+) -> list[int]:
+    """Asks for all of an account's here that are open or closed by us, `but` for one."""
+    numbers = neighbours.standing_of(tx, standing.repository.id, account_id)
+    wanted = [(standing.repository.id, n, cause) for n in numbers if n != but]
+    return _asked(tx, standing, wanted, now)
+
+
 def _asked(
     tx: Tx, standing: Standing, wanted: list[tuple[int, int, str]], now: datetime
 ) -> list[int]:

@@ -19,6 +19,7 @@ STATES: dict[CaseState, tuple[str, Tone]] = {
     CaseState.FLAGGED: ("needs a look", "look"),
     CaseState.CLOSED: ("closed", "acted"),
     CaseState.REOPENED: ("reopened", "plain"),
+    CaseState.ADOPTED: ("adopted", "good"),
     CaseState.ENDED: ("ended", "plain"),
 }
 EFFECT_STATES: dict[EffectState, tuple[str, Tone]] = {
@@ -39,12 +40,16 @@ _ACTS: dict[tuple[EffectKind, str], tuple[str, str]] = {
     ("label", "off"): ("take the label off", "label taken off"),
     ("status_comment", ""): ("comment", "commented"),
     ("check_run", ""): ("report a check", "check reported"),
+    ("adopt", ""): ("assign", "assigned"),
+    ("reaction", ""): ("react", "reacted"),
+    ("limit", ""): ("limit the repository", "repository limited"),
 }
 # Of interest in the list only where they failed: they follow from the others.
 _QUIET: set[tuple[EffectKind, str]] = {
     ("close_comment", ""),
     ("status_comment", ""),
     ("check_run", ""),
+    ("reaction", ""),
 }
 # A recorded wish of an earlier decision says nothing once the pull request stands well.
 _STANDS_WELL = {CaseState.CLEAR, CaseState.EXEMPT, CaseState.LEFT_ALONE, CaseState.ENDED}

@@ -8,6 +8,7 @@ from pydantic import TypeAdapter
 from app.core.effects import (
     ORDER,
     REQUIRES,
+    Adopt,
     Close,
     Effect,
     Notice,
@@ -25,7 +26,9 @@ STATUS = StatusComment(body="x")
 ASK = Notice(kind="ask_comment", body="x")
 EXPLAIN = Notice(kind="close_comment", body="x")
 RUN = SetCheckRun(head_sha="a" * 40, conclusion="neutral", title="x", summary="x")
-ALL: tuple[Effect, ...] = (Reopen(), LABEL, RUN, STATUS, ASK, EXPLAIN, Close())
+ADOPT = Adopt(login="mark", label="adopted")
+# Those that a decision plans.
+ALL: tuple[Effect, ...] = (Reopen(), ADOPT, LABEL, RUN, STATUS, ASK, EXPLAIN, Close())
 effects = st.sampled_from(ALL)
 
 

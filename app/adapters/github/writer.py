@@ -6,7 +6,7 @@ the first may have left behind is looked for.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, assert_never
 from urllib.parse import quote
 
@@ -16,11 +16,13 @@ from app.adapters.github.limits import limit_interactions
 from app.adapters.github.reader import items
 from app.core.effects import (
     CHECK_NAME,
+    Adopt,
     Close,
     Effect,
     Known,
     LimitInteractions,
     Notice,
+    React,
     Receipt,
     Reopen,
     SetCheckRun,
@@ -105,7 +107,7 @@ class GitHubWriter:
         self._bot_login = bot_login
         self._labels: set[tuple[int, str]] = set()
 
-    def carry_out(  # noqa: PLR0913 - the six things that name one write
+    def carry_out(  # noqa: C901, PLR0913 - a case for each kind; the six things that name a write
         self,
         repository: RepositoryRef,
         number: int,
@@ -136,6 +138,10 @@ class GitHubWriter:
                 return self._close(write)
             case Reopen():
                 return self._reopen(write)
+            case React():
+                return _react(write, effect)
+            case Adopt():
+                return self._adopt(write, effect)
             case LimitInteractions():
                 return limit_interactions(github, where, effect)
             case _:
@@ -229,6 +235,12 @@ class GitHubWriter:
                     return turns
         return turns
 
+    def _adopt(self, write: _Write, effect: Adopt) -> Receipt:
+        """Assign, then label; GitHub leaves out who cannot be assigned, and says nothing."""
+        who = {"assignees": [effect.login]}
+        write.github.write("POST", f"{write.issue}/assignees", who)
+        return self._add_label(replace(write, again=False), effect.label)
+
     def _new_run(self, write: _Write, effect: SetCheckRun) -> Receipt:
         if write.again:
             earlier = self._find_run(write, effect.head_sha)
@@ -247,6 +259,14 @@ class GitHubWriter:
                 if ours and run.external_id == write.key:
                     return run.id
         return None
+
+
+def _react(write: _Write, effect: React) -> Receipt:
+    """Our reaction, which GitHub has once however often it is given; gone with its comment."""
+    place = {"issue_comment": "issues", "review_comment": "pulls"}[effect.where]
+    one = write.where + path(place, "comments", effect.comment_id, "reactions")
+    answer = write.github.write("POST", one, {"content": effect.content}, accept=(404,))
+    return Receipt(changed=answer.status == 201)
 
 
 def _make_label(write: _Write, name: str) -> None:

@@ -24,6 +24,7 @@ from typing import Any, Self
 import jwt
 
 from tests.fakes.github import (
+    endpoints_answers,
     endpoints_app,
     endpoints_limits,
     endpoints_repo,
@@ -41,6 +42,7 @@ __all__ = [
     "Fault",
     "GitHub",
     "Request",
+    "endpoints_answers",
     "endpoints_app",
     "endpoints_limits",
     "endpoints_repo",

@@ -215,6 +215,18 @@ class Acts(Admin):
         self.tell("issue_comment", repository, sender, parts)
 
     @locked
+    def edit_comment(
+        self, number: int, comment_id: int, body: str, *, by: str, repo: str | None = None
+    ) -> Comment:
+        """Change a comment."""
+        repository, pull = self.repository(repo), self.pull(number, repo)
+        comment = next(c for c in pull.comments if c.id == comment_id)
+        changes = {"body": {"from": comment.body}}
+        comment.body, comment.updated_at = body, self.now()
+        self.tell_comment("edited", repository, pull, comment, self.user(by), changes=changes)
+        return comment
+
+    @locked
     def write_note(self, number: int, body: str, *, by: str, repo: str | None = None) -> Comment:
         """Write a comment on a line of the diff."""
         repository, pull, user = self.repository(repo), self.pull(number, repo), self.user(by)

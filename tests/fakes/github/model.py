@@ -76,6 +76,7 @@ class Comment:
     created_at: datetime
     updated_at: datetime
     app: "App | None" = None
+    reactions: list[tuple[str, str]] = field(default_factory=list)
 
 
 @dataclass(eq=False)
@@ -131,6 +132,7 @@ class Pull:
     lock_reason: str | None = None
     locked: bool = False
     labels: list[Label] = field(default_factory=list)
+    assignees: list[User] = field(default_factory=list)
     comments: list[Comment] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
     association: str | None = None
