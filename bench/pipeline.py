@@ -8,7 +8,7 @@ from sqlalchemy import create_engine, text
 
 from app.adapters.github.absent import NoGitHub
 from app.adapters.patterns import LinearPatterns
-from app.adapters.policy_file import parse_policy
+from app.adapters.policy_file import PolicyFiles, parse_policy
 from app.core.cases import Means
 from app.core.scoring import RuleScorer
 from app.db.engine import Database
@@ -40,7 +40,7 @@ class Pipeline:
             app=absent,
             scorer=RuleScorer(),
             doorbell=self.rings,
-            parse_policy=parse_policy,
+            policies=PolicyFiles(),
             means=Means(patterns=LinearPatterns()),
             app_login=lambda: None,
             clock=clock,

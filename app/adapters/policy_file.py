@@ -1,18 +1,29 @@
 """`.github/pulsegate.yml` as text to a typed policy. Written by strangers: bounded and refused."""
 
+import difflib
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+import pydantic_core
 import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from app.adapters.patterns import LinearPatterns
 from app.core.config import PATTERNS
 from app.core.errors import UserError
 from app.core.policy import LIMIT, PATH, Policy
+from app.core.ports import Reading
+from app.core.problems import Problem
 from app.core.text import one_line
 
 _DEPTH = 20
 _LINEAR = LinearPatterns()
+MOST_PROBLEMS = 20
+_Place = tuple[str | int, ...]
+
+
+class _OursError(yaml.composer.ComposerError):
+    """What YAML allows and we do not."""
 
 
 class _Refuse(yaml.SafeLoader):
@@ -52,40 +63,138 @@ class _Refuse(yaml.SafeLoader):
 
 
 def _refused(why: str, mark: yaml.Mark) -> yaml.YAMLError:
-    return yaml.composer.ComposerError(None, None, why, mark)
+    return _OursError(None, None, why, mark)
+
+
+class PolicyFiles:
+    """`core.ports.Policies`."""
+
+    def read(self, text: str, default: Mapping[str, Any] | None = None) -> Reading:
+        """A file as a policy, laid over a default; never raises. See the port."""
+        if len(text) > LIMIT:
+            return _nothing(1, 1, "", f"the file is longer than {LIMIT} characters")
+        try:
+            node, found = _yaml(text)
+        except Exception as error:  # noqa: BLE001 - whatever the library does not foresee
+            mark = getattr(error, "problem_mark", None)
+            line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+            why = one_line(str(getattr(error, "problem", None) or error))
+            ours = isinstance(error, _OursError)
+            return _nothing(line, column, "", why if ours else f"not valid YAML: {why}")
+        places = dict(_places(node, ())) if node is not None else {}
+        written = {} if found is None else found
+        try:
+            policy = _policy(written)
+            if default:
+                policy = self.combine(default, written)
+        except ValidationError as error:
+            return Reading(problems=tuple(_problems(error, places)))
+        except UserError as error:
+            return _nothing(1, 1, "", error.message)
+        return Reading(policy=policy, written=pydantic_core.to_jsonable_python(written))
+
+    def combine(self, default: Mapping[str, Any] | None, own: Mapping[str, Any] | None) -> Policy:
+        """The policy of what two files say; see the port."""
+        try:
+            return _policy(_over(default or {}, own or {}))
+        except ValidationError as error:
+            first = "; ".join(p.message for p in list(_problems(error, {}))[:3])
+            raise UserError(
+                f"{PATH} and the organisation's default do not fit together: {first}",
+                hint="Write both keys in the same file.",
+            ) from error
 
 
 def parse_policy(text: str) -> Policy:
     """The policy that a file asks for; an empty file asks for the defaults.
 
-    Raises `UserError` that names the place and what is wrong there.
+    Raises `UserError` that names the places and what is wrong there.
     """
-    if len(text) > LIMIT:
-        raise UserError(f"{PATH} is longer than {LIMIT} characters", hint="Shorten it.")
+    reading = PolicyFiles().read(text)
+    if reading.policy is None:
+        raise UserError(reading.complaint(), hint="Mend the file and push.")
+    return reading.policy
+
+
+def _yaml(text: str) -> tuple[yaml.Node | None, Any]:
+    loader = _Refuse(text)
     try:
+        node = loader.get_single_node()
         # A subclass of SafeLoader: it builds plain values only.
-        found = yaml.load(text, Loader=_Refuse)  # noqa: S506
-    except Exception as error:  # whatever the library does not foresee, the file is at fault
-        raise UserError(
-            f"{PATH} is not valid YAML: {_place(error)}", hint="Mend it and push."
-        ) from error
-    try:
-        return Policy.model_validate({} if found is None else found, context={PATTERNS: _LINEAR})
-    except ValidationError as error:
-        raise UserError(
-            f"{PATH} is not understood: {_problems(error)}",
-            hint="The last good version stays in force until it is mended.",
-        ) from error
+        return node, None if node is None else loader.construct_document(node)
+    finally:
+        loader.dispose()
 
 
-def _place(error: Exception) -> str:
-    mark = getattr(error, "problem_mark", None)
-    where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+def _policy(found: Any) -> Policy:
+    return Policy.model_validate(found, context={PATTERNS: _LINEAR})
+
+
+def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Mappings are merged at every depth; lists and single values replace."""
+    merged = dict(below)
+    for key, value in above.items():
+        old = merged.get(key)
+        if isinstance(old, Mapping) and isinstance(value, Mapping):
+            merged[key] = _over(old, value)
+        else:
+            merged[key] = value
+    return merged
+
+
+def _nothing(line: int, column: int, key: str, message: str) -> Reading:
     # On one line and without NUL, which a key can hold and no database stores.
-    return one_line(f"{where}{getattr(error, 'problem', None) or error}")
+    problem = Problem(line=line, column=column, key=key, message=one_line(message))
+    return Reading(problems=(problem,))
 
 
-def _problems(error: ValidationError) -> str:
-    found = error.errors(include_input=False, include_url=False)[:5]
-    parts = (f"{'.'.join(map(str, e['loc'])) or 'the file'}: {e['msg']}" for e in found)
-    return one_line("; ".join(parts), 1000)
+def _places(node: yaml.Node, place: _Place) -> Iterator[tuple[_Place, yaml.Mark]]:
+    """Where each key and item stands."""
+    yield place, node.start_mark
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                below = (*place, str(key.value))
+                yield from _places(value, below)
+                yield below, key.start_mark
+    elif isinstance(node, yaml.SequenceNode):
+        for index, item in enumerate(node.value):
+            yield from _places(item, (*place, index))
+
+
+def _problems(error: ValidationError, places: Mapping[_Place, yaml.Mark]) -> Iterator[Problem]:
+    for found in error.errors(include_input=False, include_url=False)[:MOST_PROBLEMS]:
+        place = tuple(found["loc"])
+        mark = next(
+            (places[place[:n]] for n in range(len(place), -1, -1) if place[:n] in places), None
+        )
+        message = found["msg"].removeprefix("Value error, ")
+        if found["type"] == "extra_forbidden":
+            message = _unknown(place)
+        yield Problem(
+            line=mark.line + 1 if mark else 1,
+            column=mark.column + 1 if mark else 1,
+            key=one_line(".".join(map(str, place)) or "the file", 200),
+            message=one_line(message),
+        )
+
+
+def _unknown(place: _Place) -> str:
+    """An unknown key, with the nearest known one."""
+    known = _known(place[:-1])
+    near = difflib.get_close_matches(str(place[-1])[:50], known, 1)
+    if near:
+        return f"unknown key; did you mean {near[0]}?"
+    return f"unknown key; known here: {', '.join(known)}" if known else "unknown key"
+
+
+def _known(place: _Place) -> list[str]:
+    """The keys that a mapping at a place may have."""
+    model: Any = Policy
+    for part in place:
+        field = model.model_fields.get(part) if isinstance(part, str) else None
+        kinds = [field.annotation, *getattr(field.annotation, "__args__", ())] if field else []
+        model = next((k for k in kinds if isinstance(k, type) and issubclass(k, BaseModel)), None)
+        if model is None:
+            return []
+    return sorted(model.model_fields)

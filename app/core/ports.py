@@ -4,15 +4,18 @@ Every method raises `RetryLater` where nothing is known (time-out, 5xx, rate lim
 one) and `Rejected` where GitHub refused for good.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from app.core.change import Change
 from app.core.effects import Effect, Known, Receipt
 from app.core.fact import Fact
 from app.core.facts import RepositoryRef, Role
 from app.core.github import Account, Installation, PullRequest, RepositoryName
+from app.core.policy import PATH, Policy
+from app.core.problems import Problem
+from app.core.text import one_line
 
 
 class PolicyFile(Fact):
@@ -20,6 +23,35 @@ class PolicyFile(Fact):
 
     sha: str
     text: str
+
+
+class Reading(Fact):
+    """A configuration file as read: its policy and what is written there, or what is wrong.
+
+    `written` is JSON, before any default is put below it.
+    """
+
+    policy: Policy | None = None
+    written: dict[str, Any] | None = None
+    problems: tuple[Problem, ...] = ()
+
+    def complaint(self) -> str:
+        """What is wrong, in one line; the first problems."""
+        listed = "; ".join(str(problem) for problem in self.problems[:5])
+        return one_line(f"{PATH} is not understood: {listed}", 1000)
+
+
+class Policies(Protocol):
+    """Configuration files as policies."""
+
+    def read(self, text: str, default: Mapping[str, Any] | None = None) -> Reading:
+        """A file as a policy, laid over the organisation's default. Never raises."""
+
+    def combine(self, default: Mapping[str, Any] | None, own: Mapping[str, Any] | None) -> Policy:
+        """The policy of what two files say, the second over the first.
+
+        Mappings merge, lists and single values replace. `UserError` where the two do not fit.
+        """
 
 
 class Reader(Protocol):
@@ -48,8 +80,10 @@ class Reader(Protocol):
     def account(self, repository: RepositoryRef, login: str) -> Account | None:
         """The account that has a login now; None where nobody has. Case does not matter."""
 
-    def policy_file(self, repository: RepositoryRef) -> PolicyFile | None:
-        """The configuration on the default branch; None where there is no such file."""
+    def policy_file(
+        self, repository: RepositoryRef, *, ref: str | None = None
+    ) -> PolicyFile | None:
+        """The configuration on the default branch, or at a commit; None where there is none."""
 
     def open_pulls(self, repository: RepositoryRef) -> Iterator[PullRequest]:
         """All open pull requests, the most recently updated first."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, func, or_, select, update
+from sqlalchemy import and_, func, select, update
 from sqlalchemy import case as sql_case
 from sqlalchemy.dialects.postgresql import insert
 
@@ -221,39 +221,6 @@ def standing(tx: Tx, repository_id: int) -> Standing | None:
         policy_read=row["policy_read_at"] is not None,
         roles=roles,
         permissions=row["permissions"],
-    )
-
-
-def put_policy(
-    tx: Tx, repository_id: int, policy: Policy | None, sha: str | None, now: datetime
-) -> None:
-    """Puts a policy in force; None: the repository has no file, so the defaults.
-
-    `now` is from before the file was read: of two reads at once the one that began last counts.
-    """
-    tx.execute(
-        update(repositories)
-        .where(_not_read_since(repository_id, now))
-        .values(
-            policy=policy.model_dump(mode="json") if policy else None,
-            policy_sha=sha,
-            policy_error=None,
-            policy_read_at=now,
-        )
-    )
-
-
-def _not_read_since(repository_id: int, began: datetime) -> ColumnElement[bool]:
-    read_at = repositories.c.policy_read_at
-    return and_(repositories.c.id == repository_id, or_(read_at.is_(None), read_at <= began))
-
-
-def policy_failed(tx: Tx, repository_id: int, error: str, now: datetime) -> None:
-    """The file is wrong: the last good policy stays in force, and the page says why."""
-    tx.execute(
-        update(repositories)
-        .where(_not_read_since(repository_id, now))
-        .values(policy_error=error[:2000], policy_read_at=now)
     )
 
 

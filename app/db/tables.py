@@ -76,6 +76,7 @@ repositories = Table(
     # In force: the repository's own file (`policy_own`, as written) over the organisation's.
     Column("policy", JSONB(none_as_null=True)),
     Column("policy_own", JSONB(none_as_null=True)),
+    Column("policy_own_sha", Text),
     Column("policy_sha", Text),
     Column("policy_error", Text),
     _time("policy_read_at"),

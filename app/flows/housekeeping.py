@@ -21,13 +21,13 @@ from app.core.events import (
 )
 from app.core.github import Installation
 from app.core.modes import Mode
-from app.core.policy import PATH, Policy
-from app.core.ports import AppApi, Doorbell, Reader, Task
+from app.core.policy import PATH
+from app.core.ports import AppApi, Doorbell, Policies, Reader, Task
 from app.db import cases, inbox, installations, neighbours, outbox, people
 from app.db.engine import Database, Tx
 from app.db.inbox import Stimulus
 from app.flows.evidence import event_of
-from app.flows.policy import refresh_policy
+from app.flows.policy import DEFAULTS, Refresh
 
 Ring = list[tuple[Task, int]]
 
@@ -110,7 +110,7 @@ class Housekeeping:
     reader: Reader
     app: AppApi
     doorbell: Doorbell
-    parse_policy: Callable[[str], Policy]
+    policies: Policies
     clock: Callable[[], datetime]
 
     def run(self, inbox_id: int) -> None:
@@ -165,7 +165,10 @@ class Housekeeping:
             return True
         to_default = event.ref == f"refs/heads/{event.repository.default_branch}"
         if to_default and event.touches(PATH) and not standing.gone:
-            refresh_policy(self.database, self.reader, self.parse_policy, standing.repository, now)
+            refresh = Refresh(self.database, self.reader, self.policies)
+            if standing.repository.name == DEFAULTS:
+                refresh.default(standing.repository, now)
+            refresh.repository(standing.repository, now)
         return True
 
     def _apply(self, tx: Tx, row: Stimulus, event: Event, now: datetime) -> tuple[str, Ring]:

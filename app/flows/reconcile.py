@@ -10,12 +10,11 @@ from app.core.errors import Rejected
 from app.core.events import Address
 from app.core.facts import RepositoryRef
 from app.core.github import PullRequest
-from app.core.policy import Policy
-from app.core.ports import AppApi, Doorbell, Reader
+from app.core.ports import AppApi, Doorbell, Policies, Reader
 from app.db import cases, inbox, installations, outbox
 from app.db.engine import Database
 from app.flows.housekeeping import end, existing
-from app.flows.policy import refresh_policy
+from app.flows.policy import Refresh
 
 # A change this young has a delivery under way.
 _YOUNG = timedelta(minutes=2)
@@ -32,7 +31,7 @@ class Reconcile:
     reader: Reader
     app: AppApi
     doorbell: Doorbell
-    parse_policy: Callable[[str], Policy]
+    policies: Policies
     clock: Callable[[], datetime]
 
     def run(self, installation_id: int) -> int:
@@ -45,6 +44,10 @@ class Reconcile:
             return 0
         with self.database.begin() as tx:
             left = installations.not_yet_reconciled(tx, installation_id)
+        refresh = Refresh(self.database, self.reader, self.policies)
+        if left:
+            # Where the App is not installed on it, no delivery tells of the default.
+            refresh.default(left[0], begin)
         found = 0
         for repository in left:
             now = self.clock()
@@ -83,7 +86,7 @@ class Reconcile:
 
     def _repository(self, repository: RepositoryRef, now: datetime) -> int:
         # Also for a push to the configuration that no delivery told of.
-        refresh_policy(self.database, self.reader, self.parse_policy, repository, now)
+        Refresh(self.database, self.reader, self.policies).repository(repository, now)
         with self.database.begin() as tx:
             ours = cases.open_states(tx, repository.id)
         try:

@@ -19,7 +19,7 @@ from app.core.github import Installation, Repository
 from app.core.policy import Policy
 from app.core.ports import Task
 from app.core.recording import NO_INSTALLATION, Header, RecordedDelivery, as_recorded, read
-from app.db import inbox, installations
+from app.db import configurations, inbox, installations
 from app.db.engine import Database
 from app.flows.triage import Triage
 
@@ -105,7 +105,8 @@ class Replay:
                 installations.put_repository(tx, installation.id, repository, since)
                 if repository.full_name in policies:
                     policy = policies[repository.full_name]
-                    installations.put_policy(tx, repository.id, policy, "recorded", at)
+                    configurations.keep_own(tx, repository.id, None, "recorded", at)
+                    configurations.put_policy(tx, repository.id, policy, "recorded")
 
     def _store(
         self, delivery: RecordedDelivery, payload: dict[str, object], at: datetime

@@ -10,8 +10,7 @@ from app.core.decision import Case
 from app.core.errors import Rejected, RetryLater
 from app.core.events import CommentEvent, Event, PullRequestEvent, Unread
 from app.core.modes import Mode
-from app.core.policy import Policy
-from app.core.ports import AppApi, Doorbell, Reader, Task
+from app.core.ports import AppApi, Doorbell, Policies, Reader, Task
 from app.core.scoring import Scorer
 from app.db import cases, inbox, installations, neighbours, outbox, people, trust
 from app.db.engine import Database, Tx
@@ -22,7 +21,7 @@ from app.flows.evidence import Evidence, Obeyed, Roles, event_of, gather
 from app.flows.housekeeping import NO_INSTALLATION, Housekeeping, ended_unheard, learn
 from app.flows.judge import Judge, Judged
 from app.flows.obeying import Obeying
-from app.flows.policy import refresh_policy
+from app.flows.policy import Refresh
 
 Batch = Sequence[tuple[Stimulus, Event]]
 
@@ -41,7 +40,7 @@ class Triage:
     app: AppApi
     scorer: Scorer
     doorbell: Doorbell
-    parse_policy: Callable[[str], Policy]
+    policies: Policies
     means: Means
     app_login: Callable[[], str | None]
     clock: Callable[[], datetime]
@@ -55,7 +54,7 @@ class Triage:
             pull = inbox.pull_of(tx, inbox_id)
         if pull is None:
             Housekeeping(
-                self.database, self.reader, self.app, self.doorbell, self.parse_policy, self.clock
+                self.database, self.reader, self.app, self.doorbell, self.policies, self.clock
             ).run(inbox_id)
             return
         with self.database.pull_lock(*pull) as mine:
@@ -153,8 +152,8 @@ class Triage:
             with self.database.begin() as tx:
                 standing = installations.standing(tx, repository_id)
         if standing and not standing.policy_read and not standing.recorded and not standing.gone:
-            refresh_policy(
-                self.database, self.reader, self.parse_policy, standing.repository, self.clock()
+            Refresh(self.database, self.reader, self.policies).repository(
+                standing.repository, self.clock()
             )
             with self.database.begin() as tx:
                 standing = installations.standing(tx, repository_id)

@@ -10,7 +10,7 @@ from app.adapters.github.client import GitHub
 from app.adapters.github.reader import GitHubReader
 from app.adapters.github.writer import GitHubWriter
 from app.adapters.patterns import LinearPatterns
-from app.adapters.policy_file import parse_policy
+from app.adapters.policy_file import PolicyFiles
 from app.adapters.queue import CeleryDoorbell
 from app.core.cases import Means
 from app.core.ports import AppApi, Doorbell, Reader, Writer
@@ -97,7 +97,7 @@ class WorkerParts:
                 app=app,
                 scorer=RuleScorer(),
                 doorbell=bell,
-                parse_policy=parse_policy,
+                policies=PolicyFiles(),
                 means=means,
                 app_login=lambda: login,
                 clock=clock,
@@ -121,7 +121,7 @@ class WorkerParts:
                 reader=reader,
                 app=app,
                 doorbell=bell,
-                parse_policy=parse_policy,
+                policies=PolicyFiles(),
                 clock=clock,
             ),
             simulate=Simulate(

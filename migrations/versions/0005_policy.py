@@ -34,9 +34,10 @@ def upgrade() -> None:
     ):
         op.add_column("installations", sa.Column(name, kind))
     # What the repository's own file says, before the organisation's default is put below it.
-    op.add_column(
-        "repositories", sa.Column("policy_own", postgresql.JSONB(none_as_null=True), nullable=True)
-    )
+    op.add_column("repositories", sa.Column("policy_own", postgresql.JSONB(none_as_null=True)))
+    op.add_column("repositories", sa.Column("policy_own_sha", sa.Text()))
+    # The default was never read: each repository's file is read anew, and the default before it.
+    op.execute("UPDATE repositories SET policy_read_at = NULL")
     op.create_table(
         "case_issues",
         sa.Column("case_id", sa.BigInteger(), autoincrement=False, nullable=False),
@@ -128,6 +129,7 @@ def downgrade() -> None:
     for table in ("simulations", "usage", "pseudonyms", "audit", "trust", "case_issues"):
         op.drop_table(table)
     op.execute("DROP FUNCTION audit_is_append_only()")
+    op.drop_column("repositories", "policy_own_sha")
     op.drop_column("repositories", "policy_own")
     for name in ("policy_read_at", "policy_error", "policy_sha", "policy"):
         op.drop_column("installations", name)

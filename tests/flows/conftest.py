@@ -15,7 +15,7 @@ from app.adapters.github.reader import GitHubReader
 from app.adapters.github.tokens import TokenStore
 from app.adapters.github.writer import GitHubWriter
 from app.adapters.patterns import LinearPatterns
-from app.adapters.policy_file import parse_policy
+from app.adapters.policy_file import PolicyFiles
 from app.core.cases import Means
 from app.core.ports import Task
 from app.core.scoring import RuleScorer
@@ -198,7 +198,7 @@ def gate(github: GitHub, engine: "Engine", database_url: str) -> Iterator[Gate]:
             app=api,
             scorer=RuleScorer(),
             doorbell=bell,
-            parse_policy=parse_policy,
+            policies=PolicyFiles(),
             means=means,
             app_login=lambda: credentials.bot_login,
             clock=clock,
@@ -217,7 +217,7 @@ def gate(github: GitHub, engine: "Engine", database_url: str) -> Iterator[Gate]:
             reader=reader,
             app=api,
             doorbell=bell,
-            parse_policy=parse_policy,
+            policies=PolicyFiles(),
             clock=clock,
         ),
         simulate=Simulate(

@@ -3,9 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from app.core.modes import Mode
-from app.core.policy import Policy
-from app.db import installations
+from app.db import configurations
 
 CLOSE = "version: 1\nmode: close\nrules:\n  burst: {mode: close, prs: 3, minutes: 10}\n"
 
@@ -41,8 +39,8 @@ def test_a_configuration_that_is_read_late_does_not_undo_a_newer_one(gate: Any) 
     began = gate.clock()
     with gate.database.begin() as tx:
         later = began + timedelta(seconds=1)
-        installations.put_policy(tx, repository, Policy(mode=Mode.CLOSE), "new", later)
-        installations.put_policy(tx, repository, Policy(mode=Mode.LABEL), "old", began)
-        installations.policy_failed(tx, repository, "old", began)
-    row = gate.sql("SELECT policy_sha, policy_error FROM repositories")[0]
-    assert (row["policy_sha"], row["policy_error"]) == ("new", None)
+        assert configurations.keep_own(tx, repository, {"mode": "close"}, "new", later)
+        assert not configurations.keep_own(tx, repository, {"mode": "label"}, "old", began)
+        configurations.policy_failed(tx, repository, "old", began)
+    row = gate.sql("SELECT policy_own_sha, policy_error FROM repositories")[0]
+    assert (row["policy_own_sha"], row["policy_error"]) == ("new", None)

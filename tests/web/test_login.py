@@ -8,8 +8,7 @@ import pytest
 from sqlalchemy import Engine, text
 
 from app.core.facts import Role
-from app.core.policy import Policy
-from app.db import installations, sessions
+from app.db import configurations, sessions
 from app.web.viewer import hashed
 from tests.fakes.github import GitHub
 from tests.web.deciding import NOON, Decided
@@ -66,7 +65,7 @@ def test_a_wrong_configuration_is_said_to_maintainers_only(
     server: Server, github: GitHub, widgets, decided: Decided
 ):
     with decided.database.begin() as tx:
-        installations.policy_failed(tx, widgets.id, "mode: must be <one> of off, …", NOON)
+        configurations.policy_failed(tx, widgets.id, "mode: must be <one> of off, …", NOON)
     said = "The configuration of acme/widgets is wrong"
     with sign_in(server, github, "tom") as browser:
         for address in ("/", "/?repository=acme/widgets"):
@@ -76,7 +75,7 @@ def test_a_wrong_configuration_is_said_to_maintainers_only(
     with sign_in(server, github, "stranger") as browser:
         assert said not in browser.get("/").text
     with decided.database.begin() as tx:
-        installations.put_policy(tx, widgets.id, Policy(), "abc", NOON)
+        configurations.keep_own(tx, widgets.id, {}, "abc", NOON)
     with sign_in(server, github, "tom") as browser:
         assert said not in browser.get("/").text
 

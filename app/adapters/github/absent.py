@@ -45,7 +45,12 @@ class NoGitHub:
         """See the port."""
         _nobody()
 
-    def policy_file(self, repository: RepositoryRef) -> PolicyFile | None:  # noqa: ARG002 - the port's
+    def policy_file(
+        self,
+        repository: RepositoryRef,  # noqa: ARG002 - the port's
+        *,
+        ref: str | None = None,  # noqa: ARG002 - the port's
+    ) -> PolicyFile | None:
         """See the port."""
         _nobody()
 

@@ -118,13 +118,16 @@ class GitHubReader:
         answer = github.read(path("users", login), accept=(404,))
         return None if answer.status == 404 else narrow(Account, answer.payload)
 
-    def policy_file(self, repository: RepositoryRef) -> PolicyFile | None:
-        """The configuration on the default branch; see the port.
+    def policy_file(
+        self, repository: RepositoryRef, *, ref: str | None = None
+    ) -> PolicyFile | None:
+        """The configuration on the default branch, or at a commit; see the port.
 
         `Rejected` (422) where there is something else by that name.
         """
         where = _repository(repository) + path("contents", *PATH.split("/"))
-        answer = self._connect(repository.installation_id).read(where, accept=(404,))
+        asked = {"ref": ref} if ref else None
+        answer = self._connect(repository.installation_id).read(where, asked, accept=(404,))
         return None if answer.status == 404 else _policy(answer.payload)
 
     def open_pulls(self, repository: RepositoryRef) -> Iterator[PullRequest]:
