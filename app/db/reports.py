@@ -152,14 +152,35 @@ def place_named(tx: Tx, owner: str, name: str, *, live_first: bool) -> Place | N
     return Place(**row) if row else None
 
 
+def place_by_id(tx: Tx, repository_id: int) -> Place | None:
+    """A repository by its id, while the App may act there."""
+    row = (
+        tx.execute(
+            text(
+                """
+                SELECT r.id, r.installation_id, r.owner, r.name,
+                    i.recording IS NOT NULL AS recorded
+                FROM repositories r JOIN installations i ON i.id = r.installation_id
+                WHERE r.id = :id AND r.removed_at IS NULL AND i.deleted_at IS NULL
+                """
+            ),
+            {"id": repository_id},
+        )
+        .mappings()
+        .one_or_none()
+    )
+    return Place(**row) if row else None
+
+
 def policy_errors(tx: Tx, ids: Sequence[int], limit: int = 3) -> list[tuple[str, str]]:
     """Of these repositories, those whose configuration is wrong: `owner/name` and the error."""
     rows = tx.execute(
         text(
             """
-            SELECT owner || '/' || name, policy_error FROM repositories
-            WHERE id = ANY(:ids) AND policy_error IS NOT NULL
-            ORDER BY policy_read_at DESC LIMIT :limit
+            SELECT r.owner || '/' || r.name, coalesce(r.policy_error, i.policy_error)
+            FROM repositories r JOIN installations i ON i.id = r.installation_id
+            WHERE r.id = ANY(:ids) AND coalesce(r.policy_error, i.policy_error) IS NOT NULL
+            ORDER BY r.policy_read_at DESC LIMIT :limit
             """
         ),
         {"ids": list(ids), "limit": limit},

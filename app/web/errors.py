@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 from app.core.errors import Rejected, RetryLater, UserError
 from app.web.pages import ErrorPage, render
 
-_MACHINES = ("/webhooks/", "/healthz", "/readyz", "/metrics", "/static/")
+_MACHINES = ("/webhooks/", "/healthz", "/readyz", "/metrics", "/static/", "/api/", "/schema/")
 _HINTS = {
     401: "Sign in and try again.",
     403: "Ask a maintainer of the repository for access.",

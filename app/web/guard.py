@@ -15,6 +15,7 @@ _SAFE = {"GET", "HEAD", "OPTIONS"}
 # Asked by machines under whatever name they know us by; nothing there depends on the name.
 _ANY_HOST = {"/healthz", "/readyz", "/metrics"}
 _FORM_BYTES = 65536
+_API_BYTES = 100_000
 _YEAR = 365 * 24 * 3600
 CONTENT_SECURITY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action {form}; "
@@ -95,12 +96,13 @@ def is_local(scope: Scope, site: "Site") -> bool:
     return site.loopback and from_this_machine(scope) and not passed_on
 
 
-def _too_large(headers: Headers) -> Response | None:
-    """Refuses what no form of ours sends, before anything reads it."""
+def _too_large(path: str, headers: Headers) -> Response | None:
+    """Refuses what nobody has reason to send, before anything reads it."""
+    most = _API_BYTES if path.startswith("/api/") else _FORM_BYTES
     said = headers.get("content-length", "0")
-    if said.isdecimal() and int(said) <= _FORM_BYTES and "transfer-encoding" not in headers:
+    if said.isdecimal() and int(said) <= most and "transfer-encoding" not in headers:
         return None
-    return PlainTextResponse("A form has at most 64 kB.", 413)
+    return PlainTextResponse(f"At most {most:,} bytes are taken here, with their length said.", 413)
 
 
 class Guard:
@@ -145,7 +147,7 @@ class Guard:
                 421,
             )
         if scope["method"] not in _SAFE and not scope["path"].startswith("/webhooks/"):
-            return _too_large(headers) or self._forged(scope, headers)
+            return _too_large(scope["path"], headers) or self._forged(scope, headers)
         return None
 
     def _host_fits(self, scope: Scope, headers: Headers) -> bool:

@@ -9,7 +9,6 @@ from starlette.responses import Response
 
 from app.core.decision import Decision
 from app.core.effects import Effect
-from app.core.facts import Hand
 from app.core.scoring import Score
 from app.db import pull_report
 from app.db.pull_report import EffectRow, Whole
@@ -68,6 +67,15 @@ class ActRow:
 
 
 @dataclass(frozen=True)
+class HandRow:
+    """What a person did."""
+
+    at: datetime
+    login: str
+    did: str
+
+
+@dataclass(frozen=True)
 class VersionRow:
     """One decision among those before it."""
 
@@ -106,7 +114,8 @@ class PullPage(Page):
     model: str
     signals: tuple[SignalRow, ...]
     effects: tuple[ActRow, ...]
-    hands: tuple[Hand, ...]
+    hands: tuple[HandRow, ...]
+    simulate_href: str
     versions: tuple[VersionRow, ...]
 
 
@@ -156,7 +165,8 @@ def _page(where: Place, found: Whole, web_url: str) -> PullPage:
         model=last.score.model if last else "",
         signals=_signals(last),
         effects=tuple(_act(e) for e in found.effects),
-        hands=found.hands,
+        hands=tuple(HandRow(h.at, h.login, words.HANDS[h.act]) for h in found.hands),
+        simulate_href=f"/pull/{where.full_name}/{pull.number}/simulate",
         versions=tuple(_version(d) for d in found.decisions),
     )
 

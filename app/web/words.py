@@ -5,7 +5,8 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from app.core.decision import CaseState
-from app.core.effects import EffectKind, EffectState
+from app.core.effects import Effect, EffectKind, EffectState
+from app.core.facts import HandAct
 from app.core.scoring import Score
 from app.db.reports import Done
 
@@ -67,6 +68,27 @@ class Badge:
 def act_name(kind: EffectKind, word: str) -> str:
     """An act in the infinitive."""
     return _ACTS.get((kind, word), (kind.replace("_", " "), ""))[0]
+
+
+def effect_name(effect: Effect) -> str:
+    """A planned effect in the infinitive."""
+    word = ("on" if effect.present else "off") if effect.kind == "label" else ""
+    return act_name(effect.kind, word)
+
+
+HANDS: dict[HandAct, str] = {
+    "labeled": "put the label on",
+    "unlabeled": "took the label off",
+    "closed": "closed it",
+    "reopened": "reopened it",
+    "dismissed": "pressed “Leave it alone”",
+    "exempted": "exempted it",
+    "held": "holds it as it is",
+    "adopted": "took it over",
+    "undone": "took back what the gate did",
+    "ordered_closed": "had it closed",
+    "appealed": "(its author) appealed",
+}
 
 
 def acts(done: tuple[Done, ...], state: CaseState) -> tuple[Badge, ...]:

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from app.adapters.policy_file import PolicyFiles
 from app.adapters.queue import CeleryDoorbell
-from app.core.ports import Doorbell
+from app.core.ports import Doorbell, Policies
 from app.flows.access import READS, Access
 from app.settings import Settings
 from app.wiring.base import Base
@@ -21,6 +22,7 @@ class WebParts:
     base: Base
     doorbell: Doorbell
     access: Access
+    policies: Policies
     clock: Callable[[], datetime]
 
     @property
@@ -41,6 +43,7 @@ def build(settings: Settings) -> WebParts:
     return WebParts(
         base=base,
         doorbell=CeleryDoorbell(base.redis_url),
+        policies=PolicyFiles(),
         access=Access(base.database, base.reader(), _now),
         clock=_now,
     )
