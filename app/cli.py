@@ -32,6 +32,12 @@ db = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(db, name="db")
+config = typer.Typer(
+    help="The configuration of a repository.\n\nExample: pulsegate config check FILE",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(config, name="config")
 
 
 def _version(wanted: bool) -> None:
@@ -169,6 +175,28 @@ def replay(
         typer.echo(f'{{"replayed": {new}, "seen_before": {seen}}}')
     else:
         typer.echo(f"{new} deliveries replayed, {seen} were there before")
+
+
+@config.command()
+def check(
+    file: Annotated[Path, typer.Argument(help="The file, or - for standard input.")],
+    default: Annotated[
+        Path | None, typer.Option(help="The organisation's default, to be laid below it.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
+) -> None:
+    """Check a configuration file: what is wrong and where, or what would be in force.
+
+    Exits with 0 where it is fine, 1 where it is not, 2 where it cannot be read.
+
+    Example: pulsegate config check .github/pulsegate.yml
+    """
+    from app.wiring.config_check import answer, readable
+
+    found = answer(file, default)
+    typer.echo(found.model_dump_json(indent=2) if json else readable(found))
+    if not found.valid:
+        raise typer.Exit(1)
 
 
 @db.command()

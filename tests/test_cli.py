@@ -1,5 +1,6 @@
 """The command line: examples, words instead of tracebacks, exit codes."""
 
+import json
 import os
 import subprocess
 import sys
@@ -16,6 +17,7 @@ COMMANDS = (
     ["db", "upgrade"],
     ["db", "downgrade"],
     ["db", "current"],
+    ["config", "check"],
 )
 
 
@@ -43,7 +45,7 @@ def test_every_command_has_help_with_an_example(pulsegate, command):
     assert f"pulsegate {' '.join(command)}" in done.stdout.partition("Example:")[2]
 
 
-@pytest.mark.parametrize("words", [(), ("db",)], ids=["pulsegate", "pulsegate db"])
+@pytest.mark.parametrize("words", [(), ("db",), ("config",)], ids=["all", "db", "config"])
 @pytest.mark.parametrize("ask", [("--help",), ()], ids=["asked", "no command"])
 def test_the_help_of_a_group_has_an_example_too(pulsegate, words, ask):
     done = pulsegate(*words, *ask)
@@ -126,3 +128,49 @@ def test_base_install_says_which_extra_is_missing(root, command):
     assert done.returncode == 2
     assert "pip install 'pulsegate[service]'" in done.stderr
     assert run("--help").returncode == 0
+
+
+def test_a_configuration_is_checked_without_a_service(pulsegate, tmp_path):
+    file = tmp_path / "pulsegate.yml"
+    file.write_text("version: 1\r\nmode: close\r\nrules: {burst: {mode: ask}}\r\n")
+    done = pulsegate("config", "check", file.name)
+    assert done.returncode == 0
+    assert "mode close" in done.stdout
+    assert "burst ask" in done.stdout
+    file.write_text("mode: close\nrules:\n  burst: {pr: 3}\nlabel: ''\n")
+    done = pulsegate("config", "check", file.name)
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[0] == (
+        f"{file.name}:3:11: rules.burst.pr: unknown key; did you mean prs?"
+    )
+    assert f"{file.name}:4:1: label: " in done.stdout
+    told = json.loads(pulsegate("config", "check", file.name, "--json").stdout)
+    assert [p["line"] for p in told["problems"]] == [3, 4]
+
+
+def test_a_configuration_is_checked_over_its_default(pulsegate, tmp_path):
+    (tmp_path / "org.yml").write_text("mode: ask\n")
+    (tmp_path / "own.yml").write_text("rules: {cap: {mode: close}}\n")
+    done = pulsegate("config", "check", "own.yml", "--default", "org.yml")
+    assert "mode ask" in done.stdout
+    assert "cap ask" in done.stdout
+    (tmp_path / "org.yml").write_text("mode: asks\n")
+    done = pulsegate("config", "check", "own.yml", "--default", "org.yml")
+    assert done.returncode == 2
+    assert "Mend the default first" in done.stderr
+
+
+@pytest.mark.parametrize("content", [None, b"\xff\xfe"], ids=["no file", "no text"])
+def test_a_configuration_that_cannot_be_read(pulsegate, tmp_path, content):
+    if content:
+        (tmp_path / "x.yml").write_bytes(content)
+    done = pulsegate("config", "check", "x.yml")
+    assert done.returncode == 2
+    assert "what to do:" in done.stderr
+
+
+def test_a_huge_configuration_is_refused_unread(pulsegate, tmp_path):
+    (tmp_path / "x.yml").write_bytes(b"[" * 1_000_000)
+    done = pulsegate("config", "check", "x.yml")
+    assert done.returncode == 1
+    assert "longer than" in done.stdout

@@ -88,7 +88,8 @@ class PolicyFiles:
             if default:
                 policy = self.combine(default, written)
         except ValidationError as error:
-            return Reading(problems=tuple(_problems(error, places)))
+            found = sorted(_problems(error, places), key=lambda p: (p.line, p.column))
+            return Reading(problems=tuple(found))
         except UserError as error:
             return _nothing(1, 1, "", error.message)
         return Reading(policy=policy, written=pydantic_core.to_jsonable_python(written))
