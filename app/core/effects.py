@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from app.core.github import PullRequest
 
 CHECK_NAME = "pulsegate"
+CONFIG_CHECK_NAME = "pulsegate/config"
 
 
 class Act(BaseModel):
@@ -48,15 +49,32 @@ class CheckButton(Act):
     identifier: str = Field(max_length=20)
 
 
-class SetCheckRun(Act):
-    """The check run on `head_sha` is completed with this conclusion and text."""
+class Annotation(Act):
+    """A remark on one line of a file of the head."""
 
-    kind: Literal["check_run"] = "check_run"
+    path: str
+    line: int
+    message: str
+
+
+class SetCheckRun(Act):
+    """The check run on `head_sha` is completed with this conclusion and text.
+
+    `config_check` is another one, on pull requests that change the configuration.
+    """
+
+    kind: Literal["check_run", "config_check"] = "check_run"
     head_sha: str
     conclusion: Literal["success", "neutral"]
     title: str
     summary: str
     buttons: tuple[CheckButton, ...] = ()
+    annotations: tuple[Annotation, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """As GitHub shows it."""
+        return CHECK_NAME if self.kind == "check_run" else CONFIG_CHECK_NAME
 
 
 class Close(Act):
@@ -123,6 +141,7 @@ EffectKind = Literal[
     "ask_comment",
     "close_comment",
     "check_run",
+    "config_check",
     "close",
     "reopen",
     "adopt",

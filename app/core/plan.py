@@ -34,6 +34,7 @@ _RUNG: dict[EffectKind, Mode] = {
     # What a person asked for by a command is done in every mode.
     "adopt": Mode.OFF,
     "reaction": Mode.OFF,
+    "config_check": Mode.OFF,
     "limit": Mode.CLOSE,
     "label": Mode.LABEL,
     "check_run": Mode.LABEL,

@@ -9,7 +9,16 @@ from sqlalchemy import case as sql_case
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.decision import Decision, Planned
-from app.core.effects import HEAD_MOVED, REQUIRES, Effect, EffectKind, EffectState, Notice, React
+from app.core.effects import (
+    HEAD_MOVED,
+    REQUIRES,
+    Effect,
+    EffectKind,
+    EffectState,
+    Notice,
+    React,
+    SetCheckRun,
+)
 from app.core.facts import RepositoryRef
 from app.db.bells import LOST, UNHEARD, ring_once
 from app.db.engine import Tx
@@ -141,6 +150,32 @@ def add_loose(  # noqa: PLR0913 - the columns of one row
         kind=effect.kind,
         effect=effect.model_dump(mode="json"),
         decided_sha=sha,
+        state=EffectState.PENDING,
+        due_at=now,
+        created_at=now,
+    )
+
+
+def has_config_check(tx: Tx, case_id: int, head_sha: str) -> bool:
+    """Whether the configuration of a head was checked, or is about to be."""
+    key = f"{case_id}:config_check:{head_sha}"
+    return tx.execute(select(outbox.c.id).where(outbox.c.key == key)).first() is not None
+
+
+def add_config_check(  # noqa: PLR0913 - the columns of the row
+    tx: Tx, case_id: int, number: int, repository: RepositoryRef, run: SetCheckRun, now: datetime
+) -> int | None:
+    """Stores the check run of a changed configuration, once for each head."""
+    return _insert(
+        tx,
+        key=f"{case_id}:config_check:{run.head_sha}",
+        case_id=case_id,
+        installation_id=repository.installation_id,
+        repository_id=repository.id,
+        number=number,
+        kind=run.kind,
+        effect=run.model_dump(mode="json"),
+        decided_sha=run.head_sha,
         state=EffectState.PENDING,
         due_at=now,
         created_at=now,

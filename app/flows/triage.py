@@ -7,6 +7,7 @@ from datetime import datetime
 from app.core.cases import Means
 from app.core.commands import commands
 from app.core.decision import Case
+from app.core.effects import SetCheckRun
 from app.core.errors import Rejected, RetryLater
 from app.core.events import CommentEvent, Event, PullRequestEvent, Unread
 from app.core.modes import Mode
@@ -17,6 +18,7 @@ from app.db.engine import Database, Tx
 from app.db.inbox import Stimulus
 from app.db.installations import Standing
 from app.flows import waves
+from app.flows.config_checks import ConfigChecks
 from app.flows.evidence import Evidence, Obeyed, Roles, event_of, gather
 from app.flows.housekeeping import NO_INSTALLATION, Housekeeping, ended_unheard, learn
 from app.flows.judge import Judge, Judged
@@ -126,8 +128,12 @@ class Triage:
         if not evidence.material:
             self._handled(ids, _why_nothing(events))
             return
-        decision = self._decide(standing, number, evidence, roles)
-        self._store(standing, number, decision, ids, now)
+        judged = self._decide(standing, number, evidence, roles)
+        run = None
+        if not standing.recorded:
+            checks = ConfigChecks(self.database, self.reader, self.policies, self.means)
+            run = checks.wanted(standing, judged.case.id, judged.facts)
+        self._store(standing, number, judged, ids, now, run)
 
     def _uninstalled(self, repository_id: int, error: Exception) -> bool:
         """Whether a read failed since the App is no longer there; recorded then."""
@@ -257,13 +263,14 @@ class Triage:
         judge = Judge(self.database, self.reader, self.scorer, self.means, self.clock)
         return judge.judge(row, evidence, roles, policy, standing.policy_sha)
 
-    def _store(
+    def _store(  # noqa: PLR0913 - what one transaction holds
         self,
         standing: Standing,
         number: int,
         judged: Judged,
         ids: Sequence[int],
         now: datetime,
+        run: SetCheckRun | None,
     ) -> None:
         """One transaction: the decision, its effects, the handled rows, and who else to look at."""
         case, decision, facts = judged.case, judged.decision, judged.facts
@@ -284,6 +291,9 @@ class Triage:
                     decision=decision,
                     now=now,
                 )
+            if run is not None:
+                made = outbox.add_config_check(tx, case.id, number, standing.repository, run, now)
+                effects += [made] if made is not None else []
             if judged.due_at is not None:
                 cases.look_again(tx, case.id, judged.due_at)
             outcome = f"decided: {decision.state.value}" if decision else _UNCHANGED

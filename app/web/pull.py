@@ -242,9 +242,9 @@ def _described(effect: Effect) -> tuple[str, str, str]:
                 "the one that is kept up to date",
                 effect.body,
             )
-        case "check_run":
+        case "check_run" | "config_check":
             detail = f"{effect.conclusion}: {effect.title}"
-            return words.act_name("check_run", ""), detail, effect.summary
+            return words.act_name(effect.kind, ""), detail, effect.summary
         case _:
             return words.act_name(effect.kind, ""), "", ""
 

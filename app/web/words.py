@@ -41,6 +41,7 @@ _ACTS: dict[tuple[EffectKind, str], tuple[str, str]] = {
     ("label", "off"): ("take the label off", "label taken off"),
     ("status_comment", ""): ("comment", "commented"),
     ("check_run", ""): ("report a check", "check reported"),
+    ("config_check", ""): ("check the configuration", "configuration checked"),
     ("adopt", ""): ("assign", "assigned"),
     ("reaction", ""): ("react", "reacted"),
     ("limit", ""): ("limit the repository", "repository limited"),
@@ -51,6 +52,7 @@ _QUIET: set[tuple[EffectKind, str]] = {
     ("status_comment", ""),
     ("check_run", ""),
     ("reaction", ""),
+    ("config_check", ""),
 }
 # A recorded wish of an earlier decision says nothing once the pull request stands well.
 _STANDS_WELL = {CaseState.CLEAR, CaseState.EXEMPT, CaseState.LEFT_ALONE, CaseState.ENDED}

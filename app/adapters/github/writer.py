@@ -15,8 +15,8 @@ from app.adapters.github.errors import Answer, narrow
 from app.adapters.github.limits import limit_interactions
 from app.adapters.github.reader import items
 from app.core.effects import (
-    CHECK_NAME,
     Adopt,
+    Annotation,
     Close,
     Effect,
     Known,
@@ -130,7 +130,9 @@ class GitHubWriter:
                 return _edit(write, known.status_comment_id, effect.body)
             case StatusComment() | Notice():
                 return self._comment(write, effect.body)
-            case SetCheckRun() if known.check_run_id and known.check_run_sha == effect.head_sha:
+            case SetCheckRun(kind="check_run") if known.check_run_id and (
+                known.check_run_sha == effect.head_sha
+            ):
                 return _update_run(write, known.check_run_id, effect)
             case SetCheckRun():
                 return self._new_run(write, effect)
@@ -243,15 +245,15 @@ class GitHubWriter:
 
     def _new_run(self, write: _Write, effect: SetCheckRun) -> Receipt:
         if write.again:
-            earlier = self._find_run(write, effect.head_sha)
+            earlier = self._find_run(write, effect.head_sha, effect.name)
             if earlier is not None:
                 return Receipt(id=earlier, changed=False)
-        named = {"name": CHECK_NAME, "head_sha": effect.head_sha, "external_id": write.key}
+        named = {"name": effect.name, "head_sha": effect.head_sha, "external_id": write.key}
         run = {**named, **_run_fields(effect)}
         return _receipt(write.github.write("POST", write.where + path("check-runs"), run))
 
-    def _find_run(self, write: _Write, sha: str) -> int | None:
-        asked = {"check_name": CHECK_NAME, "app_id": str(self._app_id), "filter": "all"}
+    def _find_run(self, write: _Write, sha: str, name: str) -> int | None:
+        asked = {"check_name": name, "app_id": str(self._app_id), "filter": "all"}
         where = write.where + path("commits", sha, "check-runs")
         for page in write.github.pages(where, asked):
             for run in narrow(_Runs, page.payload).check_runs:
@@ -335,13 +337,26 @@ def _shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - len(CUT)] + CUT
 
 
+def _annotation(one: Annotation) -> dict[str, Any]:
+    return {
+        "path": one.path,
+        "start_line": one.line,
+        "end_line": one.line,
+        "annotation_level": "failure",
+        "message": _shortened(one.message, MAX_SUMMARY),
+    }
+
+
 def _run_fields(effect: SetCheckRun) -> dict[str, Any]:
+    output: dict[str, Any] = {
+        "title": _shortened(effect.title, MAX_TITLE),
+        "summary": _shortened(effect.summary, MAX_SUMMARY),
+    }
+    if effect.annotations:
+        output["annotations"] = [_annotation(one) for one in effect.annotations]
     return {
         "status": "completed",
         "conclusion": effect.conclusion,
-        "output": {
-            "title": _shortened(effect.title, MAX_TITLE),
-            "summary": _shortened(effect.summary, MAX_SUMMARY),
-        },
+        "output": output,
         "actions": [button.model_dump() for button in effect.buttons],
     }

@@ -1,6 +1,6 @@
 """What people (and other bots) do to pull requests, each with the webhooks that follow."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tests.fakes.github.admin import Admin
@@ -35,6 +35,7 @@ class Acts(Admin):
         fork: bool = True,
         files: Sequence[str | tuple[str, int, int, str]] = (),
         closes: Sequence[int] = (),
+        head_files: Mapping[str, str] | None = None,
     ) -> Pull:
         """Somebody opens a pull request: from a fork, or from a branch of the repository."""
         repository, user = self.repository(repo), self.user(by)
@@ -48,6 +49,9 @@ class Acts(Admin):
         )  # fmt: skip
         repository.pulls[number] = pull
         pull.files = [(f, 20, 2, "MODIFIED") if isinstance(f, str) else f for f in files]
+        for path, text in (head_files or {}).items():
+            pull.head_files[path] = text.encode()
+            pull.files.append((path, 1, 1, "MODIFIED"))
         pull.commits, pull.closes = [PullCommit(sha, user)], list(closes)
         self.tell_pull("opened", repository, pull, user)
         return pull

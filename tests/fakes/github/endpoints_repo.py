@@ -31,7 +31,11 @@ def permission(call: Call) -> Answer:
 def contents(call: Call) -> Answer:
     """A file of the default branch, as JSON or raw."""
     repository = call.repository()
-    content = call.found(repository.files.get(call.params["path"]))
+    files = dict(repository.files)
+    if ref := call.query.get("ref"):
+        pull = next((p for p in repository.pulls.values() if p.head_sha == ref), None)
+        files |= call.found(pull).head_files
+    content = call.found(files.get(call.params["path"]))
     if "raw" in call.headers.get("accept", ""):
         return Answer(200, content, media="application/vnd.github.raw+json; charset=utf-8")
     return Answer(200, call.world.shapes.file(repository, call.params["path"], content))
