@@ -126,7 +126,7 @@ def obey(request: Request, scene: Scene) -> Outcome:
         return _no(say("It is closed already."))
     answer = _ANSWERS.get(request.command)
     if request.command == "explain":
-        answer = say("Maintainers read the evidence here: {page}", page=scene.page)
+        answer = say("Maintainers read the evidence [on its page]({page}).", page=scene.page)
     if request.command == "adopt":
         answer = say("{login} takes this pull request over.", login=request.login)
     return Outcome(

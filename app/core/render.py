@@ -14,6 +14,7 @@ from app.core.said import Sentence, Words, say
 from app.core.scoring import Score
 from app.core.text import markdown
 
+_OUR_ADDRESS = "page"  # a value of ours that is to be a link
 _TITLES = {
     "adopted": say("A maintainer took it over"),
     "closed": say("Closed by a maintainer"),
@@ -34,7 +35,10 @@ _NOT_READ = {
 
 def in_markdown(words: Words, sentence: Sentence) -> str:
     """A sentence as Markdown: what strangers wrote in it is shown as typed."""
-    safe = {n: v if isinstance(v, int) else markdown(v) for n, v in sentence.values.items()}
+    safe = {
+        name: value if isinstance(value, int) or name == _OUR_ADDRESS else markdown(value)
+        for name, value in sentence.values.items()
+    }
     return words(Sentence(id=sentence.id, values=safe))
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
+from app.adapters.catalogues import words
 from app.adapters.github.absent import NoGitHub
 from app.adapters.github.app_api import GitHubAppApi
 from app.adapters.github.client import GitHub
@@ -89,7 +90,8 @@ class WorkerParts:
         self, reader: Reader, writer: Writer, app: AppApi, login: str | None, target: str | None
     ) -> Flows:
         database, bell, clock = self.base.database, self._doorbell, self._clock
-        means = Means(patterns=LinearPatterns())
+        site = self.base.settings.public_url
+        means = Means(patterns=LinearPatterns(), site=site, catalogues=words)
         return Flows(
             triage=Triage(
                 database=database,

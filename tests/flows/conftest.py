@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from app.adapters.catalogues import words
 from app.adapters.github.app_api import GitHubAppApi
 from app.adapters.github.client import AppCredentials
 from app.adapters.github.client import GitHub as Connections
@@ -186,7 +187,7 @@ def gate(github: GitHub, engine: "Engine", database_url: str) -> Iterator[Gate]:
     writer = GitHubWriter(connections.installation, app_id=app.id, bot_login=credentials.bot_login)
     api = GitHubAppApi(connections)
     bell, clock = Bell(), Clock()
-    means = Means(patterns=LinearPatterns())
+    means = Means(patterns=LinearPatterns(), site="https://gate.example", catalogues=words)
     made = Gate(
         github=github,
         database=database,

@@ -197,7 +197,7 @@ def test_status_and_explain_answer_its_author(gate: Any, asked: int) -> None:
     assert "This is where it stands." in status(gate, asked)
     assert "linked to no issue" in status(gate, asked)
     say(gate, asked, "/pulse explain")
-    assert f"/pull/acme/widgets/{asked}" in status(gate, asked).replace("\u2060", "")
+    assert f"](https://gate.example/pull/acme/widgets/{asked})" in status(gate, asked)
     # Two comments by people, and no more of ours: the status comment is edited.
     assert len(gate.world.pull(asked).comments) == before + 2
 
