@@ -38,6 +38,12 @@ config = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(config, name="config")
+audit = typer.Typer(
+    help="The audit log.\n\nExample: pulsegate audit export",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(audit, name="audit")
 
 
 def _version(wanted: bool) -> None:
@@ -197,6 +203,54 @@ def check(
     typer.echo(found.model_dump_json(indent=2) if json else readable(found))
     if not found.valid:
         raise typer.Exit(1)
+
+
+@audit.command()
+def export(
+    since: Annotated[str, typer.Option(help="Only from this date on, such as 2026-12-01.")] = "",
+    repository: Annotated[str, typer.Option(help="Only of this repository: owner/name.")] = "",
+) -> None:
+    """Write the audit log to standard output as JSON lines, in order.
+
+    Example: pulsegate audit export --since 2026-12-01 > audit.jsonl
+    """
+    import json
+
+    from app.settings import load
+    from app.wiring.audit_log import export as run
+    from app.wiring.schema import require
+    from app.wiring.servers import connected
+
+    with connected(_settings()) as env:
+        os.environ.update(env)
+        require(env["DATABASE_URL"])
+        for entry in run(load(), since, repository):
+            typer.echo(json.dumps(entry, ensure_ascii=False))
+
+
+@audit.command()
+def erase(
+    who: Annotated[str, typer.Argument(help="A login, or a numeric account id.")],
+) -> None:
+    """Forget whom the audit log means by a pseudonym. The log itself stays.
+
+    Exits with 1 where nobody is known by that name.
+
+    Example: pulsegate audit erase somebody
+    """
+    from app.settings import load
+    from app.wiring.audit_log import erase as run
+    from app.wiring.schema import require
+    from app.wiring.servers import connected
+
+    with connected(_settings()) as env:
+        os.environ.update(env)
+        require(env["DATABASE_URL"])
+        erased = run(load(), who)
+    if not erased:
+        typer.echo(f"the audit log knows nobody as {who}", err=True)
+        raise typer.Exit(1)
+    typer.echo(f"the audit log knows {who} no more; its entries keep a name that is nobody's")
 
 
 @db.command()

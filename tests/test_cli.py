@@ -18,6 +18,8 @@ COMMANDS = (
     ["db", "downgrade"],
     ["db", "current"],
     ["config", "check"],
+    ["audit", "export"],
+    ["audit", "erase"],
 )
 
 
@@ -45,7 +47,9 @@ def test_every_command_has_help_with_an_example(pulsegate, command):
     assert f"pulsegate {' '.join(command)}" in done.stdout.partition("Example:")[2]
 
 
-@pytest.mark.parametrize("words", [(), ("db",), ("config",)], ids=["all", "db", "config"])
+@pytest.mark.parametrize(
+    "words", [(), ("db",), ("config",), ("audit",)], ids=["all", "db", "config", "audit"]
+)
 @pytest.mark.parametrize("ask", [("--help",), ()], ids=["asked", "no command"])
 def test_the_help_of_a_group_has_an_example_too(pulsegate, words, ask):
     done = pulsegate(*words, *ask)

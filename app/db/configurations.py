@@ -77,16 +77,22 @@ def keep_own(
     return bool(kept.rowcount)
 
 
-def put_policy(tx: Tx, repository_id: int, policy: Policy | None, version: str) -> None:
-    """Puts a policy in force; None: there is no file at all, so the defaults."""
-    tx.execute(
+def put_policy(tx: Tx, repository_id: int, policy: Policy | None, version: str) -> bool:
+    """Puts a policy in force; None: there is no file at all, so the defaults.
+
+    False where this version was in force already.
+    """
+    changed = tx.execute(
         update(repositories)
-        .where(repositories.c.id == repository_id)
+        .where(
+            repositories.c.id == repository_id, repositories.c.policy_sha.is_distinct_from(version)
+        )
         .values(
             policy=policy.model_dump(mode="json") if policy else None,
             policy_sha=version,
         )
     )
+    return bool(changed.rowcount)
 
 
 def policy_failed(tx: Tx, repository_id: int, error: str, now: datetime) -> None:

@@ -79,14 +79,18 @@ def forget_old_roles(tx: Tx, now: datetime) -> None:
     tx.execute(delete(permissions).where(permissions.c.read_at < now - FRESH))
 
 
-def add_hands(tx: Tx, case_id: int, found: Sequence[Hand]) -> None:
-    """Keeps what people did by hand; the same act once."""
+def add_hands(tx: Tx, case_id: int, found: Sequence[Hand]) -> list[Hand]:
+    """Keeps what people did by hand, the same act once; answers those that are new."""
+    new: list[Hand] = []
     for hand in found:
-        tx.execute(
+        made = (
             insert(hands)
             .values(case_id=case_id, **hand.model_dump())
             .on_conflict_do_nothing(index_elements=["case_id", "act", "account_id", "at"])
         )
+        if tx.execute(made).rowcount:
+            new.append(hand)
+    return new
 
 
 def hands_on(tx: Tx, case_id: int) -> tuple[Hand, ...]:

@@ -28,11 +28,14 @@ def current(tx: Tx, repository_id: int, account_id: int, now: datetime) -> Trust
     return Trust(**row) if row else None
 
 
-def put(tx: Tx, repository_id: int, of: Account, by_id: int, word: Trust) -> None:
-    """Keeps a word, once; what was said of the account before ends with it."""
+def put(tx: Tx, repository_id: int, of: Account, by_id: int, word: Trust) -> bool:
+    """Keeps a word, once; what was said of the account before ends with it.
+
+    False where it was kept before.
+    """
     kept = current(tx, repository_id, of.id, word.at)
     if kept == word:
-        return
+        return False
     tx.execute(
         update(trust)
         .where(
@@ -51,3 +54,4 @@ def put(tx: Tx, repository_id: int, of: Account, by_id: int, word: Trust) -> Non
             **word.model_dump(),
         )
     )
+    return True

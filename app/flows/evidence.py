@@ -51,7 +51,7 @@ class Word:
     """A maintainer's word on an account, to be stored."""
 
     of: Account
-    by_id: int
+    by: Account
     trust: Trust
 
 

@@ -44,7 +44,7 @@ class Obeying:
             if outcome.trust is not None:
                 target = self._account(request.target)
                 if target is not None:
-                    evidence.obeyed.words.append(Word(target, user.id, outcome.trust))
+                    evidence.obeyed.words.append(Word(target, user, outcome.trust))
             if outcome.hand is not None:
                 at = stimulus.received_at
                 hand = Hand(act=outcome.hand, account_id=user.id, login=user.login, at=at)

@@ -4,13 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from app.core.audit import TOLD, Place, carried
 from app.core.effects import HEAD_MOVED, Close, Known, Receipt, Reopen, no_longer_wanted
 from app.core.errors import Rejected, RetryLater
 from app.core.github import PullRequest
 from app.core.ports import Reader, Writer
-from app.db import cases, claims, installations, outbox
+from app.db import audit, cases, claims, installations, outbox
 from app.db.claims import Claim
-from app.db.engine import Database
+from app.db.engine import Database, Tx
 from app.db.installations import Standing
 from app.flows.limit import limit_after_close
 
@@ -63,6 +64,7 @@ class Perform:
             except Rejected as error:
                 with self.database.begin() as tx:
                     claims.fail(tx, claim, error.reason, self.clock())
+                    self._tell(tx, claim, "refused", f"status {error.status}")
             except Exception as error:
                 with self.database.begin() as tx:
                     claims.put_off(tx, claim, f"fault: {error!r}", self.clock(), None)
@@ -91,6 +93,7 @@ class Perform:
         if why_not:
             with self.database.begin() as tx:
                 claims.drop(tx, claim, why_not, self.clock())
+                self._tell(tx, claim, "dropped", why_not)
             return
         receipt = self.writer.carry_out(
             standing.repository,
@@ -101,6 +104,17 @@ class Perform:
             again=claim.again,
         )
         self._record(claim, standing, receipt)
+
+    def _tell(self, tx: Tx, claim: Claim, outcome: str, why: str = "") -> None:
+        """Notes how an act ended, where it meant something to somebody."""
+        if claim.effect.kind not in TOLD:
+            return
+        where = Place(
+            installation_id=claim.installation_id,
+            repository_id=claim.repository_id,
+            number=claim.number or None,
+        )
+        audit.note(tx, where, carried(claim.effect.kind, outcome, self.clock(), why))
 
     def _known(self, claim: Claim) -> Known:
         if claim.case_id is None:
@@ -114,6 +128,8 @@ class Perform:
             mine = claims.done(tx, claim, receipt, now)
             if mine and claim.case_id is not None:
                 cases.carried_out(tx, claim.case_id, claim.effect, receipt, now)
+            if mine:
+                self._tell(tx, claim, "done")
             if mine and isinstance(claim.effect, Close):
                 limit_after_close(tx, standing, now)
 

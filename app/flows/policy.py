@@ -7,11 +7,12 @@ does not answer nothing changes: an error is no reason to fall back on any defau
 from dataclasses import dataclass
 from datetime import datetime
 
+from app.core.audit import Entry, Place
 from app.core.errors import Rejected, UserError
 from app.core.facts import RepositoryRef
 from app.core.ports import Policies, PolicyFile, Reader
 from app.core.text import clean
-from app.db import configurations, installations
+from app.db import audit, configurations, installations
 from app.db.engine import Database, Tx
 
 # Where an organisation or user keeps what holds for all its repositories.
@@ -86,10 +87,20 @@ class Refresh:
         except UserError as error:
             configurations.policy_failed(tx, repository.id, clean(error.message), now)
             return
+        place = Place(installation_id=repository.installation_id, repository_id=repository.id)
         shas = [written.sha[:_DIGITS] for written in (own, default) if written.sha]
         version = "+".join(shas) or "default"
-        configurations.put_policy(tx, repository.id, policy if shas else None, version)
+        if configurations.put_policy(tx, repository.id, policy if shas else None, version):
+            changed = Entry(
+                at=now,
+                act="policy.in_force",
+                policy_version=version,
+                detail={"mode": policy.mode.word},
+            )
+            audit.note(tx, place, changed)
 
     def _failed(self, repository: RepositoryRef, why: str, now: datetime) -> None:
+        place = Place(installation_id=repository.installation_id, repository_id=repository.id)
         with self.database.begin() as tx:
             configurations.policy_failed(tx, repository.id, clean(why), now)
+            audit.note(tx, place, Entry(at=now, act="policy.refused"))

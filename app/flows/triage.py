@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from app.core.audit import Place, by_hand, decided, trusted
 from app.core.cases import Means
 from app.core.commands import commands
 from app.core.decision import Case
@@ -13,7 +14,7 @@ from app.core.events import CommentEvent, Event, PullRequestEvent, Unread
 from app.core.modes import Mode
 from app.core.ports import AppApi, Doorbell, Policies, Reader, Task
 from app.core.scoring import Scorer
-from app.db import cases, inbox, installations, neighbours, outbox, people, trust
+from app.db import audit, cases, inbox, installations, neighbours, outbox, people, trust
 from app.db.engine import Database, Tx
 from app.db.inbox import Stimulus
 from app.db.installations import Standing
@@ -121,7 +122,8 @@ class Triage:
             row = self._look(standing, number) or row
         with self.database.begin() as tx:
             self._note(tx, events, row, kept)
-            people.add_hands(tx, row.case.id, evidence.hands)
+            hands = people.add_hands(tx, row.case.id, evidence.hands)
+            audit.note(tx, _place(standing, number), *map(by_hand, hands))
             rings = self._obeyed(tx, standing, row.case, evidence.obeyed, now)
         for task, id_ in rings:
             self.doorbell.ring(task, id_)
@@ -214,7 +216,9 @@ class Triage:
             return []
         rings: list[tuple[Task, int]] = []
         for word in obeyed.words:
-            trust.put(tx, standing.repository.id, word.of, word.by_id, word.trust)
+            if trust.put(tx, standing.repository.id, word.of, word.by.id, word.trust):
+                said = trusted(word.by, word.of, word.trust)
+                audit.note(tx, _place(standing, case.number), said)
             cause = f"trust:{case.id}:{word.trust.at.isoformat()}"
             asked = waves.of_account(tx, standing, word.of.id, case.number, cause, now)
             rings += [("triage", id_) for id_ in asked]
@@ -283,6 +287,7 @@ class Triage:
                 neighbours.put_issues(tx, case.id, facts.change.issues)
             if decision is not None:
                 cases.save(tx, case, decision)
+                audit.note(tx, _place(standing, number), decided(decision))
                 effects = outbox.add_all(
                     tx,
                     case_id=case.id,
@@ -307,6 +312,11 @@ class Triage:
     def _handled(self, ids: Sequence[int], outcome: str) -> None:
         with self.database.begin() as tx:
             inbox.handled(tx, ids, outcome, self.clock())
+
+
+def _place(standing: Standing, number: int) -> Place:
+    where = standing.repository
+    return Place(installation_id=where.installation_id, repository_id=where.id, number=number)
 
 
 def _commanded(events: Batch) -> bool:

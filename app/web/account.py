@@ -7,7 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Form, HTTPException, Request
 from starlette.responses import RedirectResponse, Response
 
-from app.db import sessions
+from app.core.audit import Entry, Place
+from app.core.github import Account
+from app.db import audit, sessions
 from app.web.pages import Page, render
 from app.web.parts import Parts
 from app.web.viewer import SignedIn, drop_cookie
@@ -60,6 +62,9 @@ def end(
     """Ends one of one's own sessions, at once and everywhere."""
     with parts.base.database.begin() as tx:
         ended = sessions.end(tx, session.account_id, id, parts.clock())
+        if ended:
+            by = Account(id=session.account_id, login=session.login)
+            audit.note(tx, Place(), Entry(at=parts.clock(), act="session.ended", by=by))
     if not ended:
         raise HTTPException(404, "This session is not yours, or has ended already")
     response = RedirectResponse("/account", 303)

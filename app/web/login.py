@@ -4,9 +4,10 @@ from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
 from app.adapters.github.oauth import SignIn
+from app.core.audit import Entry, Place
 from app.core.errors import RetryLater, UserError
 from app.core.github import Account
-from app.db import sessions
+from app.db import audit, sessions
 from app.web.errors import problem
 from app.web.parts import Parts
 from app.web.viewer import (
@@ -90,6 +91,7 @@ def _signed_in(
         if old is not None:
             sessions.end(tx, old.account_id, old.id_hash, now)
         sessions.create(tx, hashed(value), account, now)
+        audit.note(tx, Place(), Entry(at=now, act="session.begun", by=account))
     response = RedirectResponse(local_path(to), 303)
     seconds = int(sessions.ABSOLUTE.total_seconds())
     set_cookie(response, request.app.state.site, "session", value, seconds)
