@@ -137,6 +137,7 @@ class Comment(Narrow):
     id: Id
     user: Author = None
     body: Prose = ""
+    author_association: Line = "NONE"
 
 
 class RequestedAction(Narrow):

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from pydantic import Field, create_model
 
+from app.core.budget import Budgets
 from app.core.config import AccountId, LabelName, Strict, Version
 from app.core.effects import LimitExpiry, LimitGroup
 from app.core.modes import Mode, ModeWord
 from app.core.rules import RULES
 from app.core.rules.base import MOST_GRACE_HOURS, Rule, RuleConfig
 from app.core.rules.unattended import LEAST_GRACE_HOURS
+from app.core.slo import Slo
 
 C = TypeVar("C", bound=RuleConfig)
 
@@ -116,6 +118,8 @@ class Policy(Strict):
     )
     ladder: Ladder = Ladder()
     rules: Rules = Rules()
+    slo: Slo = Slo()
+    budgets: Budgets = Budgets()
     exempt: Exempt = Exempt()
 
     def of(self, rule: Rule[C]) -> C:

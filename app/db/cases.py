@@ -133,6 +133,12 @@ def acted(tx: Tx, case_id: int, at: datetime) -> None:
     tx.execute(update(cases).where(cases.c.id == case_id).values(author_at=later))
 
 
+def looked(tx: Tx, case_id: int, at: datetime) -> None:
+    """A person of the team looked at it; the first time counts."""
+    first = update(cases).where(cases.c.id == case_id, cases.c.first_look_at.is_(None))
+    tx.execute(first.values(first_look_at=at))
+
+
 def due(tx: Tx, now: datetime, limit: int = 500) -> list[Due]:
     """Cases whose time has come, which is then taken off them."""
     first = (

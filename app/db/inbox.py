@@ -6,7 +6,18 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 import pydantic_core
-from sqlalchemy import LargeBinary, RowMapping, and_, delete, func, literal, select, text, update
+from sqlalchemy import (
+    LargeBinary,
+    RowMapping,
+    and_,
+    delete,
+    func,
+    literal,
+    select,
+    text,
+    tuple_,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.events import Address
@@ -179,6 +190,30 @@ def put_off(
                 outcome="given up; see the last error" if given_up else None,
             )
         )
+
+
+def wait(tx: Tx, rows: Sequence[Stimulus], reason: str, until: datetime) -> None:
+    """These wait for a time, with nothing wrong: no attempt is counted."""
+    tx.execute(
+        update(inbox)
+        .where(inbox.c.id.in_([row.id for row in rows]), inbox.c.handled_at.is_(None))
+        .values(due_at=until, rung_at=None, last_error=reason[:500])
+    )
+
+
+def waiting(tx: Tx, repository_ids: Sequence[int], reason: str) -> tuple[int, datetime | None]:
+    """How many pull requests wait for a reason that begins so, and until when at most."""
+    row = tx.execute(
+        select(
+            func.count(func.distinct(tuple_(inbox.c.repository_id, inbox.c.pull_number))),
+            func.max(inbox.c.due_at),
+        ).where(
+            inbox.c.handled_at.is_(None),
+            inbox.c.repository_id.in_(list(repository_ids)),
+            inbox.c.last_error.startswith(reason),
+        )
+    ).one()
+    return int(row[0]), row[1]
 
 
 def to_ring(tx: Tx, now: datetime, again: timedelta = LOST, limit: int = 500) -> list[int]:

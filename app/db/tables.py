@@ -170,6 +170,7 @@ cases = Table(
     UniqueConstraint("repository_id", "number"),
     Index("cases_author_idx", "repository_id", "author_id", "opened_at"),
     Index("cases_anywhere_idx", "author_id", "opened_at"),
+    Index("cases_opened_idx", "repository_id", "opened_at"),
     Index("cases_due_idx", "due_at", postgresql_where=text("due_at IS NOT NULL")),
     Index("cases_decided_idx", "repository_id", text("decided_at DESC"), text("id DESC")),
     Index("cases_state_idx", "repository_id", "state", text("decided_at DESC"), text("id DESC")),

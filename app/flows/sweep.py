@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from app.core.events import Address
 from app.core.ports import Doorbell
-from app.db import cases, inbox, installations, outbox, people, sessions, simulations
+from app.db import cases, inbox, installations, outbox, people, sessions, simulations, usage
 from app.db.engine import Database, Tx
 
 # A payload is needed to decide and to look into a fault; after a week it is only weight.
@@ -66,5 +66,6 @@ class Sweep:
         with self.database.begin() as tx:
             people.forget_old_roles(tx, now)
             sessions.forget_expired(tx, now)
+            usage.forget(tx, now)
             simulations.forget(tx, now - KEEP_SIMULATIONS)
             return inbox.forget_payloads(tx, now - KEEP_PAYLOADS)

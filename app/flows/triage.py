@@ -4,33 +4,32 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.core.audit import Place, by_hand, decided, trusted
+from app.core.audit import by_hand, decided
 from app.core.cases import Means
 from app.core.commands import commands
-from app.core.decision import Case
 from app.core.effects import SetCheckRun
 from app.core.errors import Rejected, RetryLater
 from app.core.events import CommentEvent, Event, PullRequestEvent, Unread
 from app.core.modes import Mode
-from app.core.ports import AppApi, Doorbell, Policies, Reader, Task
+from app.core.ports import AppApi, Doorbell, Policies, Reader
 from app.core.scoring import Scorer
-from app.db import audit, cases, inbox, installations, neighbours, outbox, people, trust
-from app.db.engine import Database, Tx
+from app.db import audit, cases, inbox, installations, neighbours, outbox, people, usage
+from app.db.engine import Database
 from app.db.inbox import Stimulus
 from app.db.installations import Standing
-from app.flows import waves
+from app.flows import spending, waves
 from app.flows.config_checks import ConfigChecks
-from app.flows.evidence import Evidence, Obeyed, Roles, event_of, gather
+from app.flows.evidence import Evidence, Roles, event_of, gather
 from app.flows.housekeeping import NO_INSTALLATION, Housekeeping, ended_unheard, learn
 from app.flows.judge import Judge, Judged
+from app.flows.noting import keep_obeyed, note, place_of
 from app.flows.obeying import Obeying
 from app.flows.policy import Refresh
+from app.flows.spending import Counted, OverBudget
 
 Batch = Sequence[tuple[Stimulus, Event]]
 
 
-# What authors do to their own pull request, beside writing and pushing.
-_BY_AUTHOR = {"edited", "ready_for_review", "converted_to_draft", "reopened"}
 _UNCHANGED = "nothing that matters changed"
 
 
@@ -73,6 +72,9 @@ class Triage:
             return
         try:
             self._batch([(row, event_of(row)) for row in rows], standing, repository_id, number)
+        except OverBudget as error:
+            with self.database.begin() as tx:
+                inbox.wait(tx, rows, error.reason, error.until)
         except (RetryLater, Rejected) as error:
             if self._uninstalled(repository_id, error):
                 self._handled([row.id for row in rows], "left: the App was uninstalled")
@@ -121,10 +123,10 @@ class Triage:
             # Is it older than our close, or did somebody open it again? Only GitHub knows.
             row = self._look(standing, number) or row
         with self.database.begin() as tx:
-            self._note(tx, events, row, kept)
+            note(tx, events, row, kept, self.app_login())
             hands = people.add_hands(tx, row.case.id, evidence.hands)
-            audit.note(tx, _place(standing, number), *map(by_hand, hands))
-            rings = self._obeyed(tx, standing, row.case, evidence.obeyed, now)
+            audit.note(tx, place_of(standing, number), *map(by_hand, hands))
+            rings = keep_obeyed(tx, standing, row.case, evidence.obeyed, now)
         for task, id_ in rings:
             self.doorbell.ring(task, id_)
         if not evidence.material:
@@ -208,54 +210,6 @@ class Triage:
                 raise RetryLater("our own close is under way; the command is read after it")
         return self._look(standing, row.case.number) or row
 
-    def _obeyed(
-        self, tx: Tx, standing: Standing, case: Case, obeyed: Obeyed, now: datetime
-    ) -> list[tuple[Task, int]]:
-        """Stores what commands come to beside this decision; answers whom to wake."""
-        if standing.recorded:
-            return []
-        rings: list[tuple[Task, int]] = []
-        for word in obeyed.words:
-            if trust.put(tx, standing.repository.id, word.of, word.by.id, word.trust):
-                said = trusted(word.by, word.of, word.trust)
-                audit.note(tx, _place(standing, case.number), said)
-            cause = f"trust:{case.id}:{word.trust.at.isoformat()}"
-            asked = waves.of_account(tx, standing, word.of.id, case.number, cause, now)
-            rings += [("triage", id_) for id_ in asked]
-        made = outbox.add_reactions(
-            tx, case.id, case.number, standing.repository, obeyed.reactions, now
-        )
-        return rings + [("perform", id_) for id_ in made]
-
-    def _note(self, tx: Tx, events: Batch, row: cases.Row, kept: set[int]) -> None:
-        """Keeps what later decisions read: who wrote when, and what our own App did."""
-        case_id, author = row.case.id, row.pull.user
-        for stimulus, event in events:
-            if isinstance(event, CommentEvent) and event.action in {"created", "submitted"}:
-                user = event.comment.user
-                if user is not None and not user.is_app:
-                    by_author = author is not None and author.id == user.id
-                    cases.wrote(tx, case_id, by_author=by_author, at=stimulus.received_at)
-                    if by_author:
-                        cases.acted(tx, case_id, stimulus.received_at)
-            elif isinstance(event, PullRequestEvent) and stimulus.id in kept:
-                self._note_turn(tx, event, row)
-                sender = event.sender
-                by_author = author is not None and sender is not None and sender.id == author.id
-                if by_author and event.action in _BY_AUTHOR:
-                    cases.acted(tx, case_id, stimulus.received_at)
-
-    def _note_turn(self, tx: Tx, event: PullRequestEvent, row: cases.Row) -> None:
-        """Keeps whether it was our App: of the newest closing or reopening only."""
-        pull, sender = event.pull_request, event.sender
-        if pull.state != row.pull.state:
-            return
-        by_us = sender is not None and sender.is_app and sender.login == self.app_login()
-        if event.action == "reopened":
-            cases.open_again(tx, row.case.id, pull.updated_at if by_us else None)
-        elif event.action == "closed" and by_us:
-            cases.closed_by_us(tx, row.case.id, pull.updated_at)
-
     def _decide(self, standing: Standing, number: int, evidence: Evidence, roles: Roles) -> Judged:
         policy = standing.policy
         if standing.recorded:
@@ -264,8 +218,15 @@ class Triage:
             row = cases.get(tx, standing.repository.id, number)
         if row is None:
             raise RetryLater("the case vanished while it was decided")
+        tier = spending.tier(self.database, row, roles.now)
+        spending.require_budget(row, evidence, roles, policy, tier)
         judge = Judge(self.database, self.reader, self.scorer, self.means, self.clock)
-        return judge.judge(row, evidence, roles, policy, standing.policy_sha)
+        judged = judge.judge(row, evidence, roles, policy, standing.policy_sha)
+        if isinstance(self.reader, Counted):
+            with self.database.begin() as tx:
+                spent = self.reader.take()
+                usage.add(tx, standing.repository.id, "github_requests", tier, spent, roles.now)
+        return judged
 
     def _store(  # noqa: PLR0913 - what one transaction holds
         self,
@@ -287,7 +248,7 @@ class Triage:
                 neighbours.put_issues(tx, case.id, facts.change.issues)
             if decision is not None:
                 cases.save(tx, case, decision)
-                audit.note(tx, _place(standing, number), decided(decision))
+                audit.note(tx, place_of(standing, number), decided(decision))
                 effects = outbox.add_all(
                     tx,
                     case_id=case.id,
@@ -312,11 +273,6 @@ class Triage:
     def _handled(self, ids: Sequence[int], outcome: str) -> None:
         with self.database.begin() as tx:
             inbox.handled(tx, ids, outcome, self.clock())
-
-
-def _place(standing: Standing, number: int) -> Place:
-    where = standing.repository
-    return Place(installation_id=where.installation_id, repository_id=where.id, number=number)
 
 
 def _commanded(events: Batch) -> bool:

@@ -11,7 +11,19 @@ from starlette.types import ASGIApp
 
 from app import logs
 from app.settings import Settings, load
-from app.web import account, api, audit_log, dashboard, health, hooks, login, pull, setup, simulate
+from app.web import (
+    account,
+    api,
+    audit_log,
+    dashboard,
+    goals,
+    health,
+    hooks,
+    login,
+    pull,
+    setup,
+    simulate,
+)
 from app.web.errors import install as install_errors
 from app.web.guard import Guard, Site
 from app.wiring.web import THREADS, WebParts, build
@@ -37,7 +49,19 @@ def create_app(settings: Settings | None = None) -> ASGIApp:
     )
     made.state.parts = parts
     made.state.site = site
-    for module in (hooks, health, api, dashboard, pull, login, account, setup, simulate, audit_log):
+    for module in (
+        hooks,
+        health,
+        api,
+        dashboard,
+        pull,
+        login,
+        account,
+        setup,
+        simulate,
+        audit_log,
+        goals,
+    ):
         made.include_router(module.router)
     made.mount("/static", StaticFiles(directory=_STATIC), name="static")
     install_errors(made)

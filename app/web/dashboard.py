@@ -82,6 +82,7 @@ class DecisionsPage(Page):
     floods: tuple[FloodRow, ...]
     rows: tuple[Row, ...]
     one_repository: bool
+    goals_href: str
     older: str
     first: str
     empty: str
@@ -145,6 +146,7 @@ def _page(parts: WebParts, viewer: Viewer, seen: Sight, filters: Filters) -> Dec
         floods=() if filters.before else tuple(_flood(f, filters) for f in floods),
         rows=tuple(_row(line, filters) for line in lines),
         one_repository=len(seen.places) == 1,
+        goals_href=f"/goals/{seen.places[0].full_name}" if filters.repository else "",
         older=_older(filters, lines[-1].key) if more else "",
         first=filters.href() if filters.before else "",
         empty=nothing,

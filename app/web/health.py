@@ -1,6 +1,7 @@
 """For machines that look after this one: does it live, can it work, how does it do."""
 
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
 from fastapi import APIRouter, Response
@@ -10,7 +11,10 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from app.core.errors import RetryLater
-from app.db import inbox, migrate, outbox, reports
+from app.core.slo import WINDOWS, Slo
+from app.db import inbox, migrate, outbox, reports, slo_report
+from app.db.engine import Tx
+from app.flows.spending import SPENT
 from app.web.deadline import in_time
 from app.web.parts import Parts
 from app.wiring.web import WebParts
@@ -22,6 +26,12 @@ GAUGES = (
     ("pulsegate_inbox_troubled", "", "Of these, tried in vain"),
     ("pulsegate_inbox_oldest_seconds", "", "Age of the oldest that is due"),
     ("pulsegate_outbox", "state", "Effects by state"),
+    ("pulsegate_over_budget", "", "Pull requests that wait since the day's budget is spent"),
+    (
+        "pulsegate_first_decision_late",
+        "window",
+        "Share of pull requests whose first decision came later than the default goal",
+    ),
 )
 
 # Shorter than a container's health check waits, for each of the two.
@@ -93,6 +103,14 @@ class Gauges(Collector):
         """Nothing: registering must not ask the database."""
         yield from ()
 
+    def _late(self, tx: Tx, ids: list[int], window: timedelta) -> float | None:
+        """The share that was late in a window; None where there is nothing to count."""
+        limit = Slo().limit("first_decision")
+        found = slo_report.share(
+            tx, "first_decision", ids, limit=limit, window=window, now=self._parts.clock()
+        )
+        return 1 - found.met() if found.total else None
+
     def collect(self) -> Iterator[Metric]:
         """Asks the database once."""
         up, *others = (GaugeMetricFamily(n, t, labels=[x] if x else []) for n, x, t in GAUGES)
@@ -101,13 +119,20 @@ class Gauges(Collector):
                 waiting = inbox.counts(tx)
                 oldest = inbox.oldest_pending_seconds(tx, self._parts.clock())
                 effects = outbox.counts(tx)
+                ids = [p.id for p in reports.places(tx, recorded=False)]
+                over, _ = inbox.waiting(tx, ids, SPENT)
+                late = {name: self._late(tx, ids, window) for name, window in WINDOWS.items()}
         except RetryLater:
             up.add_metric([], 0)
             yield up
             return
         up.add_metric([], 1)
         yield up
-        pending, troubled, age, states = others
+        pending, troubled, age, states, spent, slow = others
+        spent.add_metric([], over)
+        for name, share in late.items():
+            if share is not None:
+                slow.add_metric([name], share)
         pending.add_metric([], waiting["pending"])
         troubled.add_metric([], waiting["troubled"])
         age.add_metric([], oldest)

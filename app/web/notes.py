@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from app.core.errors import UserError
-from app.db import reports
+from app.db import inbox, reports
+from app.flows.spending import SPENT
 from app.web.sight import Sight
 from app.web.viewer import Viewer
 from app.wiring.web import WebParts
@@ -44,10 +45,19 @@ def notes(parts: WebParts, viewer: Viewer, seen: Sight) -> tuple[Note, ...]:
             Note("Sign in to see the decisions about your repositories.", "/login", "Sign in")
         )
     with parts.base.database.begin() as tx:
-        wrong = reports.policy_errors(tx, [p.id for p in seen.places])
+        ids = [p.id for p in seen.places]
+        wrong = reports.policy_errors(tx, ids)
+        over, until = inbox.waiting(tx, ids, SPENT)
     for name, why in wrong:
         found.append(
             Note(f"The configuration of {name} is wrong, so the last good one is in force: {why}")
+        )
+    if over and until is not None:
+        found.append(
+            Note(
+                f"{over} pull requests wait since the day's budget is spent, until "
+                f"{until:%Y-%m-%d %H:%M} UTC. Those of the team, and what maintainers ask for, go on."
+            )
         )
     if seen.unanswered:
         found.append(

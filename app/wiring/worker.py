@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import cast
 
 from app.adapters.catalogues import words
 from app.adapters.github.absent import NoGitHub
@@ -20,6 +21,7 @@ from app.flows.perform import Perform
 from app.flows.reconcile import Reconcile
 from app.flows.redeliver import Redeliver
 from app.flows.simulate import Simulate
+from app.flows.spending import Counted
 from app.flows.sweep import Sweep
 from app.flows.triage import Triage
 from app.settings import Settings
@@ -95,7 +97,8 @@ class WorkerParts:
         return Flows(
             triage=Triage(
                 database=database,
-                reader=reader,
+                # A process of the pool runs one task at a time.
+                reader=cast("Reader", Counted(reader)),
                 app=app,
                 scorer=RuleScorer(),
                 doorbell=bell,

@@ -26,6 +26,7 @@ def upgrade() -> None:
         "cases_due_idx", "cases", ["due_at"], postgresql_where=sa.text("due_at IS NOT NULL")
     )
     op.create_index("cases_anywhere_idx", "cases", ["author_id", "opened_at"])
+    op.create_index("cases_opened_idx", "cases", ["repository_id", "opened_at"])
     for name, kind in (
         ("policy", postgresql.JSONB(none_as_null=True)),
         ("policy_sha", sa.Text()),
@@ -133,6 +134,7 @@ def downgrade() -> None:
     op.drop_column("repositories", "policy_own")
     for name in ("policy_read_at", "policy_error", "policy_sha", "policy"):
         op.drop_column("installations", name)
+    op.drop_index("cases_opened_idx", table_name="cases")
     op.drop_index("cases_anywhere_idx", table_name="cases")
     op.drop_index("cases_due_idx", table_name="cases")
     for name in ("question_hours", "first_look_at", "due_at", "question_at", "author_at"):

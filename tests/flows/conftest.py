@@ -26,6 +26,7 @@ from app.flows.perform import Perform
 from app.flows.reconcile import Reconcile
 from app.flows.redeliver import Redeliver
 from app.flows.simulate import Simulate
+from app.flows.spending import Counted
 from app.flows.sweep import Sweep
 from app.flows.triage import Triage
 from tests.fakes.github import GitHub
@@ -195,7 +196,7 @@ def gate(github: GitHub, engine: "Engine", database_url: str) -> Iterator[Gate]:
         clock=clock,
         triage=Triage(
             database=database,
-            reader=reader,
+            reader=Counted(reader),
             app=api,
             scorer=RuleScorer(),
             doorbell=bell,
