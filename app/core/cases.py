@@ -128,7 +128,7 @@ _RULING: dict[HandAct, tuple[CaseState, str]] = {
 
 def _ruling(facts: Facts) -> tuple[CaseState, str] | None:
     hand = facts.ruling
-    if hand is None:
+    if hand is None or hand.act not in _RULING:
         return None
     state, words = _RULING[hand.act]
     return state, words.format(login=hand.login)

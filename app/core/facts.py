@@ -53,6 +53,7 @@ HandAct = Literal[
     "adopted",
     "undone",
     "ordered_closed",
+    "released",
     # The author's own word, kept for maintainers; it governs nothing.
     "appealed",
 ]
@@ -69,7 +70,10 @@ class Hand(Fact):
 
 # A maintainer's word on what the gate may do with a pull request; the last one counts.
 RULING: frozenset[HandAct] = frozenset(
-    {"reopened", "dismissed", "held", "undone", "exempted", "adopted", "ordered_closed"}
+    {
+        *("reopened", "dismissed", "held", "undone", "exempted", "adopted", "ordered_closed"),
+        "released",  # the rules apply again
+    }
 )
 
 

@@ -41,7 +41,10 @@ RIGHTS: dict[Command, Right] = {
         about="Ask a maintainer to look at it, with a few words if you like.",
     ),
     "verify": _TEAM.model_copy(
-        update={"about": "Ask whether somebody is there. Without `@login`: its author."}
+        update={
+            "about": "Ask whether somebody is there; the rules apply again where they were held "
+            "off. Without `@login`: its author."
+        }
     ),
     "vouch": _TEAM.model_copy(
         update={"about": "No rule applies to this account here, for a year or the time named."}
@@ -203,7 +206,15 @@ def _on_an_account(request: Request, scene: Scene, kind: TrustKind) -> Outcome:
         until=scene.now + timedelta(days=days) if days else None,
         reason=request.reason,
     )
-    return Outcome(reaction="+1", answer=_word(kind, target, trust), granted=True, trust=trust)
+    # Whoever asks wants the rules to apply again, also where a maintainer held it before.
+    about_it = scene.author is not None and scene.author.id == target.id
+    return Outcome(
+        reaction="+1",
+        answer=_word(kind, target, trust),
+        granted=True,
+        hand="released" if kind == "to_verify" and about_it and scene.open else None,
+        trust=trust,
+    )
 
 
 def _word(kind: TrustKind, target: Account, trust: Trust) -> Sentence | None:

@@ -165,7 +165,10 @@ def _limit(effect: Effect, now: Situation, mode: Mode) -> Mode:
     if isinstance(effect, SetCheckRun):
         # A rule that only observes holds up no check run.
         return mode
-    if now.facts.ruling is not None or (isinstance(effect, StatusComment) and now.facts.answers):
+    ruling = now.facts.ruling
+    if (ruling is not None and ruling.act != "released") or (
+        isinstance(effect, StatusComment) and now.facts.answers
+    ):
         return Mode.CLOSE  # somebody with the right to asked for it, whatever the mode
     if _RUNG[effect.kind] is Mode.CLOSE:
         # A rule that may not close itself closes nothing, however far another one may go.

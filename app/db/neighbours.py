@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import and_, delete, false, func, or_, select, tuple_
+from sqlalchemy import ColumnElement, and_, delete, false, func, or_, select, tuple_
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.change import LinkedIssue
@@ -13,27 +13,47 @@ from app.core.facts import OpenPull, Rival
 from app.core.modes import Mode
 from app.core.rules.base import Finding
 from app.db.engine import Tx
-from app.db.tables import case_issues, cases, decisions
+from app.db.tables import case_issues, cases, decisions, installations, repositories
 
 # More at a time are a flood, whatever their number.
 MOST = 500
 _LAST = and_(decisions.c.case_id == cases.c.id, decisions.c.version == cases.c.version)
 
 
+def _real(*, recorded: bool) -> ColumnElement[bool]:
+    """Cases of recordings, or all others: the two have nothing to do with each other."""
+    recording = installations.c.recording
+    return (
+        select(repositories.c.id)
+        .join(installations, installations.c.id == repositories.c.installation_id)
+        .where(
+            repositories.c.id == cases.c.repository_id,
+            recording.is_not(None) if recorded else recording.is_(None),
+        )
+        .exists()
+    )
+
+
 def opened_anywhere(
-    tx: Tx, author_id: int, at: datetime, within: timedelta
+    tx: Tx, author_id: int, at: datetime, within: timedelta, *, recorded: bool
 ) -> tuple[datetime, ...]:
     """When the author's pull requests were opened near a time, in whatever repository."""
     rows = (
         select(cases.c.opened_at)
-        .where(cases.c.author_id == author_id, cases.c.opened_at.between(at - within, at + within))
+        .where(
+            cases.c.author_id == author_id,
+            cases.c.opened_at.between(at - within, at + within),
+            _real(recorded=recorded),
+        )
         .order_by(func.greatest(cases.c.opened_at - at, at - cases.c.opened_at))
         .limit(MOST)
     )
     return tuple(tx.execute(rows).scalars())
 
 
-def near_anywhere(tx: Tx, author_id: int, at: datetime, within: timedelta) -> list[tuple[int, int]]:
+def near_anywhere(
+    tx: Tx, author_id: int, at: datetime, within: timedelta, *, recorded: bool
+) -> list[tuple[int, int]]:
     """The author's open pull requests opened near a time, as (repository id, number)."""
     rows = (
         select(cases.c.repository_id, cases.c.number)
@@ -42,6 +62,7 @@ def near_anywhere(tx: Tx, author_id: int, at: datetime, within: timedelta) -> li
             cases.c.pull_state == "open",
             cases.c.version > 0,
             cases.c.opened_at.between(at - within, at + within),
+            _real(recorded=recorded),
         )
         .order_by(cases.c.id)
         .limit(MOST)

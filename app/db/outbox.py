@@ -236,10 +236,16 @@ def _drop_kinds(
     )
 
 
-def closing(tx: Tx, repository_id: int, number: int) -> bool:
-    """Whether a close of ours is decided and neither carried out nor given up yet."""
+def closing(tx: Tx, repository_id: int, number: int, *, begun: bool) -> bool:
+    """Whether a close of ours is decided and neither carried out nor given up yet.
+
+    `begun`: only one that was tried, and so may have been carried out.
+    """
     rows = select(outbox.c.id).where(
-        _of((repository_id, number)), outbox.c.kind == "close", outbox.c.state.in_(OPEN)
+        _of((repository_id, number)),
+        outbox.c.kind == "close",
+        outbox.c.state.in_(OPEN),
+        outbox.c.attempts >= int(begun),
     )
     return tx.execute(rows.limit(1)).scalar_one_or_none() is not None
 

@@ -41,7 +41,11 @@ def facts_of(
             update={
                 "opened": cases.opened_near(tx, repository_id, author.id, at, near),
                 "opened_anywhere": neighbours.opened_anywhere(
-                    tx, author.id, at, timedelta(minutes=anywhere.minutes)
+                    tx,
+                    author.id,
+                    at,
+                    timedelta(minutes=anywhere.minutes),
+                    recorded=roles.standing.recorded,
                 )
                 if anywhere
                 else (),

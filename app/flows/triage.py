@@ -6,7 +6,7 @@ from datetime import datetime
 
 from app.core.audit import by_hand, decided
 from app.core.cases import Means
-from app.core.commands import commands
+from app.core.commands import Given, commands
 from app.core.effects import SetCheckRun
 from app.core.errors import Rejected, RetryLater
 from app.core.events import CommentEvent, Event, PullRequestEvent, Unread
@@ -109,8 +109,9 @@ class Triage:
             self._handled(ids, "left: the pull request is not known")
             return
         roles = Roles(self.database, self.reader, standing, now)
-        if _commanded(events) and not standing.recorded:
-            row = self._as_it_is(standing, row)
+        given = _given(events)
+        if given and not standing.recorded:
+            row = self._as_it_is(standing, row, given)
         page = self.means.page(standing.repository.full_name, number)
         take = Obeying(row, roles, page).take
         evidence = gather(events, row, kept, roles, take)
@@ -199,14 +200,16 @@ class Triage:
         with self.database.begin() as tx:
             return cases.get(tx, standing.repository.id, number)
 
-    def _as_it_is(self, standing: Standing, row: cases.Row) -> cases.Row:
+    def _as_it_is(self, standing: Standing, row: cases.Row, given: set[str]) -> cases.Row:
         """The case with the pull request as whoever asks for something sees it.
 
         The delivery of our own close may come after the command that answers it. While a close is
-        under way, the command waits, since it would find the pull request open.
+        under way, a `reopen` waits, since it would find the pull request open. All others stop a
+        close that has not begun, and wait for one that may have been carried out.
         """
+        begun = "reopen" not in given
         with self.database.begin() as tx:
-            if outbox.closing(tx, standing.repository.id, row.case.number):
+            if outbox.closing(tx, standing.repository.id, row.case.number, begun=begun):
                 raise RetryLater("our own close is under way; the command is read after it")
         return self._look(standing, row.case.number) or row
 
@@ -275,15 +278,15 @@ class Triage:
             inbox.handled(tx, ids, outcome, self.clock())
 
 
-def _commanded(events: Batch) -> bool:
-    """Whether somebody may have given a command: it is read of what they saw."""
-    return any(
-        isinstance(e, CommentEvent)
-        and e.action in {"created", "submitted"}
-        and (e.comment.user is not None and not e.comment.user.is_app)
-        and commands(e.comment.body)
+def _given(events: Batch) -> set[str]:
+    """The commands that people may have given, by name; "" for one that is none."""
+    return {
+        one.command if isinstance(one, Given) else ""
         for _, e in events
-    )
+        if isinstance(e, CommentEvent) and e.action in {"created", "submitted"}
+        if e.comment.user is not None and not e.comment.user.is_app
+        for one in commands(e.comment.body)
+    }
 
 
 def _why_nothing(events: Batch) -> str:

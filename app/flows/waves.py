@@ -43,7 +43,7 @@ def others(tx: Tx, standing: Standing, judged: Judged, now: datetime) -> list[in
     if decision and any(f.rule == "burst" for f in decision.findings):
         ask(cases.without_burst(tx, case.id, rule.minutes), f"burst:{case.id}:{version}")
         if "burst" not in case.rules:
-            wanted += _anywhere(tx, facts, rule, f"anywhere:{case.id}:{version}")
+            wanted += _anywhere(tx, standing, facts, rule, f"anywhere:{case.id}:{version}")
     changed = _changed(tx, standing, judged)
     if changed:
         ask([case.number], f"joined:{case.id}:{changed}")
@@ -84,13 +84,15 @@ def _asked(
 
 
 def _anywhere(
-    tx: Tx, facts: Facts, rule: burst.BurstRule, cause: str
+    tx: Tx, standing: Standing, facts: Facts, rule: burst.BurstRule, cause: str
 ) -> list[tuple[int, int, str]]:
     """The rest of a burst over several repositories, each of which decides by its own rules."""
     if rule.everywhere is None or facts.author is None:
         return []
     within = burst.window(rule)
-    near = neighbours.near_anywhere(tx, facts.author.id, facts.pull.created_at, within)
+    near = neighbours.near_anywhere(
+        tx, facts.author.id, facts.pull.created_at, within, recorded=standing.recorded
+    )
     return [(where, number, cause) for where, number in near if number != facts.pull.number]
 
 

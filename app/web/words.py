@@ -89,6 +89,7 @@ HANDS: dict[HandAct, str] = {
     "adopted": "took it over",
     "undone": "took back what the gate did",
     "ordered_closed": "had it closed",
+    "released": "let the rules apply again",
     "appealed": "(its author) appealed",
 }
 
