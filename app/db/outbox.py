@@ -141,19 +141,7 @@ def add_loose(  # noqa: PLR0913 - the columns of one row
     tx: Tx, *, key: str, repository: RepositoryRef, effect: Effect, sha: str, now: datetime
 ) -> int | None:
     """Stores an effect that belongs to no pull request (a check run for a merge queue)."""
-    return _insert(
-        tx,
-        key=key,
-        installation_id=repository.installation_id,
-        repository_id=repository.id,
-        number=0,
-        kind=effect.kind,
-        effect=effect.model_dump(mode="json"),
-        decided_sha=sha,
-        state=EffectState.PENDING,
-        due_at=now,
-        created_at=now,
-    )
+    return _beside(tx, key, None, 0, repository, effect, sha, now)
 
 
 def has_config_check(tx: Tx, case_id: int, head_sha: str) -> bool:
@@ -166,20 +154,8 @@ def add_config_check(  # noqa: PLR0913 - the columns of the row
     tx: Tx, case_id: int, number: int, repository: RepositoryRef, run: SetCheckRun, now: datetime
 ) -> int | None:
     """Stores the check run of a changed configuration, once for each head."""
-    return _insert(
-        tx,
-        key=f"{case_id}:config_check:{run.head_sha}",
-        case_id=case_id,
-        installation_id=repository.installation_id,
-        repository_id=repository.id,
-        number=number,
-        kind=run.kind,
-        effect=run.model_dump(mode="json"),
-        decided_sha=run.head_sha,
-        state=EffectState.PENDING,
-        due_at=now,
-        created_at=now,
-    )
+    key = f"{case_id}:config_check:{run.head_sha}"
+    return _beside(tx, key, case_id, number, repository, run, run.head_sha, now)
 
 
 def add_reactions(  # noqa: PLR0913 - the columns of the rows
@@ -191,28 +167,38 @@ def add_reactions(  # noqa: PLR0913 - the columns of the rows
     now: datetime,
 ) -> list[int]:
     """Stores reactions to comments, each once."""
-    made = (
-        _insert(
-            tx,
-            key=f"{case_id}:reaction:{one.where}:{one.comment_id}:{one.content}",
-            case_id=case_id,
-            installation_id=repository.installation_id,
-            repository_id=repository.id,
-            number=number,
-            kind=one.kind,
-            effect=one.model_dump(mode="json"),
-            decided_sha="",
-            state=EffectState.PENDING,
-            due_at=now,
-            created_at=now,
-        )
-        for one in reactions
-    )
+    made = []
+    for one in reactions:
+        key = f"{case_id}:reaction:{one.where}:{one.comment_id}:{one.content}"
+        made.append(_beside(tx, key, case_id, number, repository, one, "", now))
     return [id_ for id_ in made if id_ is not None]
 
 
-def _insert(tx: Tx, **values: Any) -> int | None:
-    row = insert(outbox).values(**values).on_conflict_do_nothing(index_elements=["key"])
+def _beside(  # noqa: PLR0913 - the columns of the row
+    tx: Tx,
+    key: str,
+    case_id: int | None,
+    number: int,
+    repository: RepositoryRef,
+    effect: Effect,
+    sha: str,
+    now: datetime,
+) -> int | None:
+    """Stores an effect that follows from no decision; None where it is there already."""
+    row = insert(outbox).values(
+        key=key,
+        case_id=case_id,
+        installation_id=repository.installation_id,
+        repository_id=repository.id,
+        number=number,
+        kind=effect.kind,
+        effect=effect.model_dump(mode="json"),
+        decided_sha=sha,
+        state=EffectState.PENDING,
+        due_at=now,
+        created_at=now,
+    )
+    row = row.on_conflict_do_nothing(index_elements=["key"])
     return tx.execute(row.returning(outbox.c.id)).scalar_one_or_none()
 
 

@@ -1,6 +1,7 @@
 """`/api`: what programs ask. Answers and errors are JSON."""
 
 import json
+from threading import BoundedSemaphore
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Request
@@ -45,10 +46,19 @@ def json_schema() -> Response:
     return Response(_SCHEMA, media_type="application/schema+json", headers=headers)
 
 
+# A long file takes a second to read. Anybody may ask, and nothing else may wait for that.
+_turns = BoundedSemaphore(2)
+
+
 @router.post("/api/validate")
 def validate(parts: Parts, text: Text) -> dict[str, Any]:
     """What is wrong in a configuration, or the whole policy that it makes. Nothing is stored."""
-    reading = parts.policies.read(text)
+    if not _turns.acquire(blocking=False):
+        raise HTTPException(503, "Other files are being checked just now", {"Retry-After": "5"})
+    try:
+        reading = parts.policies.read(text)
+    finally:
+        _turns.release()
     return {
         "valid": reading.policy is not None,
         "problems": [problem.model_dump() for problem in reading.problems],

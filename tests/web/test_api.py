@@ -155,3 +155,14 @@ def test_many_at_once_are_too_many(server: Server, decided: Decided) -> None:
     assert statuses[20] == 400
     with server.parts.base.database.begin() as tx:
         assert simulations.asked_since(tx, 0, server.parts.clock()) == 0
+
+
+def test_many_files_at_once_hold_nobody_up(server: Server) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    slow = "exempt: {accounts: [" + "1," * 45_000 + "1]}"
+    with ThreadPoolExecutor(8) as pool:
+        asked = [pool.submit(_validate, server, slow) for _ in range(8)]
+        assert server.http.get("/healthz").status_code == 200
+        statuses = {future.result().status_code for future in asked}
+    assert statuses == {200, 503}

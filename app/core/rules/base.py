@@ -31,6 +31,19 @@ class RuleConfig(Strict):
     )
 
 
+class AtOnce(RuleConfig):
+    """What rules can be told that by default close without a question."""
+
+    mode: ModeWord = Field(default=Mode.CLOSE, description="How far this rule may go.")
+    grace_hours: int | None = Field(
+        default=0,
+        strict=True,
+        ge=0,
+        le=MOST_GRACE_HOURS,
+        description="Hours between the question and the close; by default closed at once.",
+    )
+
+
 C = TypeVar("C", bound=RuleConfig)
 
 Need = Literal["change"]

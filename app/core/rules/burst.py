@@ -5,8 +5,7 @@ from datetime import timedelta
 from pydantic import Field
 
 from app.core.config import Strict
-from app.core.modes import Mode, ModeWord
-from app.core.rules.base import Found, Rule, RuleConfig, Seen
+from app.core.rules.base import AtOnce, Found, Rule, Seen
 from app.core.said import say
 
 
@@ -21,17 +20,9 @@ class Everywhere(Strict):
     )
 
 
-class BurstRule(RuleConfig):
+class BurstRule(AtOnce):
     """Many pull requests by one account within minutes."""
 
-    mode: ModeWord = Field(default=Mode.CLOSE, description="How far this rule may go.")
-    grace_hours: int | None = Field(
-        default=0,
-        strict=True,
-        ge=0,
-        le=720,
-        description="Hours between the question and the close; a burst is closed at once.",
-    )
     prs: int = Field(default=5, strict=True, ge=2, le=1000, description="This many pull requests …")
     minutes: int = Field(
         default=10, strict=True, ge=1, le=1440, description="… opened within so many minutes."

@@ -1,23 +1,11 @@
 """Maintainers do not take pull requests by this account."""
 
-from pydantic import Field
-
-from app.core.modes import Mode, ModeWord
-from app.core.rules.base import Found, Rule, RuleConfig, Seen
+from app.core.rules.base import AtOnce, Found, Rule, Seen
 from app.core.said import say
 
 
-class DeniedRule(RuleConfig):
+class DeniedRule(AtOnce):
     """A maintainer wrote `/pulse deny @account`."""
-
-    mode: ModeWord = Field(default=Mode.CLOSE, description="How far this rule may go.")
-    grace_hours: int | None = Field(
-        default=0,
-        strict=True,
-        ge=0,
-        le=720,
-        description="Hours between the question and the close; by default closed at once.",
-    )
 
 
 def _find(_config: DeniedRule, seen: Seen) -> Found | None:

@@ -6,8 +6,7 @@ from typing import Annotated, Any, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from app.core.config import Message
-from app.core.modes import Mode, ModeWord
-from app.core.rules.base import Found, Rule, RuleConfig, Seen, worded
+from app.core.rules.base import AtOnce, Found, Rule, Seen, worded
 from app.core.said import say
 
 _LONGEST = timedelta(days=366)
@@ -30,17 +29,9 @@ def _moment(value: Any) -> Any:
 Moment = Annotated[datetime, BeforeValidator(_moment, json_schema_input_type=str)]
 
 
-class PauseRule(RuleConfig):
+class PauseRule(AtOnce):
     """No pull requests are taken in until a date."""
 
-    mode: ModeWord = Field(default=Mode.CLOSE, description="How far this rule may go.")
-    grace_hours: int | None = Field(
-        default=0,
-        strict=True,
-        ge=0,
-        le=720,
-        description="Hours between the question and the close; by default closed at once.",
-    )
     start: Moment | None = Field(
         default=None, description="Pull requests opened from this date on (00:00 UTC) are meant …"
     )
