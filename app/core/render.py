@@ -147,6 +147,7 @@ def status_resolved(words: Words, state: str) -> str:
     said = {
         "exempt": say("No rule applies to this author."),
         "reopened": say("This pull request was reopened. Nothing more is asked."),
+        "flagged": say("Nothing is asked of this pull request."),
         "left_alone": say("The gate leaves this pull request alone."),
         "ended": say("This pull request has ended. The gate does nothing with it."),
         "closed": say("It is closed for now. Its author can have it opened again by a comment."),

@@ -287,3 +287,14 @@ def test_a_word_on_somebody_that_nobody_knows(gate: Any, asked: int) -> None:
     comment = say(gate, asked, "/pulse vouch @nobody-at-all")
     assert reactions(comment) == ["confused"]
     assert "nobody by this login" in status(gate, asked)
+
+
+def test_a_status_says_nothing_that_is_not_so_where_nothing_may_be_asked(gate: Any) -> None:
+    gate.world.clock = gate.clock
+    gate.policy(CLOSE.replace("mode: close\nladder", "mode: label\nladder"))
+    number = gate.world.open_pull(by="stranger", files=("src/a.py",)).number
+    gate.settle()
+    assert labels(gate, number) == ["needs-verification"]
+    say(gate, number, "/pulse status", by="stranger")
+    assert "Nothing is asked of this pull request." in status(gate, number)
+    assert "No rule applies" not in status(gate, number)
