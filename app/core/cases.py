@@ -102,7 +102,7 @@ def _before_rules(case: Case, facts: Facts, policy: Policy) -> tuple[CaseState, 
         return CaseState.ENDED, "It was merged."
     if pull.state == "closed":
         return _closed(case, facts)
-    ruled = _ruling(facts)
+    ruled = _ruling(case, facts)
     if ruled is not None:
         return ruled
     if pull.created_at < facts.installed_at:
@@ -126,10 +126,14 @@ _RULING: dict[HandAct, tuple[CaseState, str]] = {
 }
 
 
-def _ruling(facts: Facts) -> tuple[CaseState, str] | None:
+def _ruling(case: Case, facts: Facts) -> tuple[CaseState, str] | None:
     hand = facts.ruling
     if hand is None or hand.act not in _RULING:
         return None
+    done = case.state in {CaseState.ENDED, CaseState.REOPENED}
+    if hand.act == "ordered_closed" and done and case.decided_at and case.decided_at > hand.at:
+        # The order was carried out, and somebody opened it again since, who is not on the team.
+        return CaseState.REOPENED, "It was opened again and is not closed a second time."
     state, words = _RULING[hand.act]
     return state, words.format(login=hand.login)
 
@@ -137,7 +141,7 @@ def _ruling(facts: Facts) -> tuple[CaseState, str] | None:
 def _closed(case: Case, facts: Facts) -> tuple[CaseState, str] | None:
     """Of a closed one: ended by others, opened again at a maintainer's word, or for the rules."""
     hand = facts.ruling
-    if not case.closed_by_us or any(h.act == "closed" for h in facts.hands):
+    if not case.closed_by_us or case.closed_by_hand(facts.hands):
         return _closed_by_others(case)
     if hand is not None and hand.act in {"undone", "adopted", "exempted"}:
         return CaseState.REOPENED, f"{hand.login} had it opened again."

@@ -1,12 +1,13 @@
 """What a decision is: the case before it, the state, the reasons, and the acts that follow."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
 from app.core.effects import Close, Effect, EffectKind
 from app.core.fact import Fact
-from app.core.facts import Role
+from app.core.facts import Hand, Role
 from app.core.modes import Mode
 from app.core.rules.base import Finding
 from app.core.said import Said
@@ -45,10 +46,12 @@ class Case(Fact):
     number: int
     version: int = 0
     state: CaseState = CaseState.NEW
+    decided_at: datetime | None = None
     fingerprint: str = ""
     planned: tuple[Planned, ...] = ()
     notices: int = 0
     closed_by_us: bool = False
+    closed_at: datetime | None = None
     reopened_by_us: bool = False
     has_status_comment: bool = False
     # Of the last decision: the rules that applied, when it was to be looked at again, and whether
@@ -57,6 +60,11 @@ class Case(Fact):
     due_at: datetime | None = None
     was_closed_or_draft: bool = False
     answers: tuple[Said, ...] = ()
+
+    def closed_by_hand(self, hands: Sequence[Hand]) -> bool:
+        """Whether a maintainer closed it, and not before it was opened again and the gate did."""
+        since = self.closed_at if self.closed_by_us else None
+        return any(h.act == "closed" and (since is None or h.at > since) for h in hands)
 
     @property
     def closed_for(self) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from app.core.effects import (
     StatusComment,
 )
 from app.core.fact import Fact
-from app.core.facts import Facts
+from app.core.facts import Facts, HandAct
 from app.core.modes import Mode
 from app.core.policy import Policy
 from app.core.rules.base import Finding
@@ -43,6 +43,10 @@ _RUNG: dict[EffectKind, Mode] = {
     "close_comment": Mode.CLOSE,
     "close": Mode.CLOSE,
 }
+
+
+# Orders that take back what was asked.
+_TAKE_BACK: set[HandAct | None] = {"undone", "exempted", "adopted", "ordered_closed"}
 
 
 class Situation(Fact):
@@ -104,7 +108,7 @@ def _wanted(now: Situation, words: Words) -> tuple[Planned, ...]:
         run = render.check_run(words, facts.pull, shown.value, told, now.score, policy.mode)
         wanted.append(run)
     wanted += _status(now, words)
-    if state is CaseState.CLOSED:
+    if state is CaseState.CLOSED and case.notices < MOST_NOTICES:
         wanted += [Notice(kind="close_comment", body=render.notice_ordered(words)), Close()]
     elif not left:
         wanted += _notices(words, case, facts, findings, rung)
@@ -159,17 +163,24 @@ def _allowed(findings: Sequence[Finding], mode: Mode) -> Mode:
     return max((f.in_force for f in findings), default=mode)
 
 
+def _is_ordered(effect: Effect, facts: Facts) -> bool:
+    """Whether somebody with the right to asked for it by a command: done whatever the mode."""
+    act = facts.ruling.act if facts.ruling is not None else None
+    if isinstance(effect, StatusComment):
+        return bool(facts.answers) or act in _TAKE_BACK
+    if isinstance(effect, SetLabel):
+        return not effect.present and act in _TAKE_BACK
+    return _RUNG[effect.kind] is Mode.CLOSE and act == "ordered_closed"
+
+
 def _limit(effect: Effect, now: Situation, mode: Mode) -> Mode:
     """How far an effect may go; beyond it is only recorded."""
     findings = now.findings
     if isinstance(effect, SetCheckRun):
         # A rule that only observes holds up no check run.
         return mode
-    ruling = now.facts.ruling
-    if (ruling is not None and ruling.act != "released") or (
-        isinstance(effect, StatusComment) and now.facts.answers
-    ):
-        return Mode.CLOSE  # somebody with the right to asked for it, whatever the mode
+    if _is_ordered(effect, now.facts):
+        return Mode.CLOSE
     if _RUNG[effect.kind] is Mode.CLOSE:
         # A rule that may not close itself closes nothing, however far another one may go.
         return max((f.in_force for f in findings if f.rung >= Mode.CLOSE), default=Mode.OBSERVE)

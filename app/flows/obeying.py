@@ -89,8 +89,7 @@ class Obeying:
         scene = Scene(
             author=pull.user,
             open=pull.state == "open",
-            closed_by_us=self.row.case.closed_by_us
-            and not any(hand.act == "closed" for hand in hands),
+            closed_by_us=self.row.case.closed_by_us and not self.row.case.closed_by_hand(hands),
             ordered_closed=ruling[-1:] == ["ordered_closed"],
             page=self.page,
             target=target,

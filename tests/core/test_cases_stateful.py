@@ -233,7 +233,9 @@ class OnePullRequest(RuleBasedStateMachine):
             assert (version, "close_comment") in self.done
             self.closes += 1
             self.change(state="closed")
-            self.case = self.case.model_copy(update={"closed_by_us": True, "reopened_by_us": False})
+            self.case = self.case.model_copy(
+                update={"closed_by_us": True, "closed_at": self.clock, "reopened_by_us": False}
+            )
         elif kind == "reopen":
             self.change(state="open")
             self.case = self.case.model_copy(update={"closed_by_us": False, "reopened_by_us": True})
@@ -241,3 +243,16 @@ class OnePullRequest(RuleBasedStateMachine):
 
 OnePullRequest.TestCase.settings = settings(max_examples=150, stateful_step_count=25, deadline=None)
 TestOnePullRequest = OnePullRequest.TestCase
+
+
+def test_who_opens_again_what_we_closed_after_a_hand_did_is_not_closed_a_second_time() -> None:
+    """A maintainer closed it, somebody opened it again, we closed it, somebody opened it again."""
+    state = OnePullRequest()
+    state.starts_alone_or_in_a_flood(others=9)
+    state.somebody_closes(by_hand=True)
+    state.somebody_reopens(by_hand=False)
+    state.all_is_quiet(pushes=0)
+    assert state.closes == 1
+    state.somebody_reopens(by_hand=False)
+    state.all_is_quiet(pushes=0)
+    assert state.closes == 1

@@ -95,3 +95,26 @@ def test_a_hold_is_given_back_to_the_rules_by_a_persons_word(gate: Any, other: s
     gate.world.comment(numbers[0], "/pulse verify", by="tom")
     gate.settle()
     assert gate.state(numbers[0]) in {"flagged", "closed"}
+
+
+def test_what_a_maintainer_had_closed_and_the_other_one_opened_is_not_closed_again(
+    gate: Any, other: str
+) -> None:
+    number = gate.world.open_pull(by="stranger").number
+    gate.settle()
+    for turn in range(3):
+        gate.clock.pass_(seconds=5)
+        if not turn:
+            gate.world.comment(number, "/pulse close", by="tom")
+            gate.settle()
+            assert gate.world.pull(number).state == "closed"
+        gate.world.reopen_pull(number, by=other)
+        gate.settle()
+        gate.world.push(number, by="stranger")
+        gate.settle()
+        assert gate.world.pull(number).state == "open"
+    # A second word of a maintainer is another order.
+    gate.clock.pass_(seconds=5)
+    gate.world.comment(number, "/pulse close", by="tom")
+    gate.settle()
+    assert gate.world.pull(number).state == "closed"
