@@ -81,7 +81,11 @@ class OnePullRequest(RuleBasedStateMachine):
         rules = Rules(burst=BurstRule(mode=burst), unattended=UnattendedRule(mode=unattended))
         self.policy = Policy(mode=mode, rules=rules)
 
-    @rule(act=st.sampled_from(["labeled", "unlabeled", "dismissed"]))
+    @rule(
+        act=st.sampled_from(
+            ["labeled", "unlabeled", "dismissed", "held", "exempted", "undone", "adopted", "released"]
+        )
+    )
     def maintainer_acts(self, act: HandAct) -> None:
         self.by_hand(act)
 
@@ -201,10 +205,15 @@ class OnePullRequest(RuleBasedStateMachine):
     def check(self, decision: Decision) -> None:
         live = [p.effect.kind for p in decision.effects if not p.observe]
         assert decision.version == self.case.version + 1
-        assert self.policy.mode >= Mode.LABEL or set(live) <= {"reopen"}
+        facts = self.facts()
+        ruling = facts.ruling.act if facts.ruling else None
+        ordered = ruling in {"undone", "exempted", "adopted"}
+        # What a maintainer orders is done in every mode; it only takes back, but for `adopt`.
+        free = {"reopen", "adopt", "label", "status_comment"} if ordered else {"reopen"}
+        assert self.policy.mode >= Mode.LABEL or set(live) <= free
         assert self.policy.mode >= Mode.CLOSE or "close" not in live
         assert "close" not in live or "close_comment" in live
-        if self.role >= Role.TRIAGE or any(h.act in {"reopened", "dismissed"} for h in self.hands):
+        if self.role >= Role.TRIAGE or ruling not in {None, "released"}:
             assert not {"ask_comment", "close_comment", "close"} & set(live)
         if decision.state is CaseState.REOPENED:
             assert not {"close_comment", "close"} & set(live)
