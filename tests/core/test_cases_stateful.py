@@ -83,7 +83,16 @@ class OnePullRequest(RuleBasedStateMachine):
 
     @rule(
         act=st.sampled_from(
-            ["labeled", "unlabeled", "dismissed", "held", "exempted", "undone", "adopted", "released"]
+            [
+                "labeled",
+                "unlabeled",
+                "dismissed",
+                "held",
+                "exempted",
+                "undone",
+                "adopted",
+                "released",
+            ]
         )
     )
     def maintainer_acts(self, act: HandAct) -> None:
