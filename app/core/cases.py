@@ -13,7 +13,7 @@ from app.core.config import Patterns
 from app.core.decision import Case, CaseState, Decision
 from app.core.facts import Facts, HandAct, Request, Role
 from app.core.github import PullRequest
-from app.core.ladder import cured, find
+from app.core.ladder import cured, find, is_word
 from app.core.modes import Mode
 from app.core.plan import Situation, plan
 from app.core.policy import Policy
@@ -161,7 +161,8 @@ def _after_rules(
 ) -> tuple[CaseState, str]:
     """The state that the rules put a pull request in, with a sentence that says why."""
     if facts.pull.state == "closed":
-        asked = next((r for r in facts.requests if may_reopen(r)), None)
+        word = is_word(case.closed_for)
+        asked = next((r for r in facts.requests if may_reopen(r, word=word)), None)
         if asked:
             return CaseState.REOPENED, f"{asked.login} asked for it to be opened again."
         if facts.trust is not None and facts.trust.kind == "vouched":
@@ -181,9 +182,13 @@ def _after_rules(
     return CaseState.CLEAR, "No rule applies."
 
 
-def may_reopen(request: Request) -> bool:
-    """What we closed is opened for its author and for everybody with triage rights or more."""
-    return request.command == "reopen" and (request.by_author or request.role >= Role.TRIAGE)
+def may_reopen(request: Request, *, word: bool) -> bool:
+    """What we closed is opened for its author and for everybody with triage rights or more.
+
+    `word`: it was closed at a maintainer's word, which its author does not undo.
+    """
+    team = request.role >= Role.TRIAGE
+    return request.command == "reopen" and (team or (request.by_author and not word))
 
 
 def exemption(facts: Facts, policy: Policy) -> str | None:

@@ -64,7 +64,9 @@ class Case(Fact):
     def closed_by_hand(self, hands: Sequence[Hand]) -> bool:
         """Whether a maintainer closed it, and not before it was opened again and the gate did."""
         since = self.closed_at if self.closed_by_us else None
-        return any(h.act == "closed" and (since is None or h.at > since) for h in hands)
+        # GitHub's times have whole seconds; within one, the person counts.
+        since = since.replace(microsecond=0) if since else None
+        return any(h.act == "closed" and (since is None or h.at >= since) for h in hands)
 
     @property
     def closed_for(self) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """The ladder: label → ask → wait → close. Which rung each rule that applies stands on now."""
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -70,6 +71,14 @@ def _ends(asked: Asked, grace: int) -> datetime | None:
     if asked.at is None or asked.answered or not asked.hours:
         return None
     return asked.at + timedelta(hours=max(asked.hours, grace))
+
+
+WORDS = frozenset(rule.name for rule in RULES if rule.word)
+
+
+def is_word(rules: Iterable[str]) -> bool:
+    """Whether a maintainer's word is among the rules: its author may only appeal then."""
+    return not WORDS.isdisjoint(rules)
 
 
 def cured(

@@ -95,6 +95,7 @@ class Outcome(Fact):
 class Scene(Fact):
     """What a command is given about: the pull request as far as it matters.
 
+    `ordered_closed`: closed at a maintainer's word, by a command on it or on its author.
     `page` is where maintainers read the evidence. `target` is whom the command names, as GitHub
     knows the login now, with their permission; None where nobody has it.
     """

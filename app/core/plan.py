@@ -18,6 +18,7 @@ from app.core.effects import (
 )
 from app.core.fact import Fact
 from app.core.facts import Facts, HandAct
+from app.core.ladder import is_word
 from app.core.modes import Mode
 from app.core.policy import Policy
 from app.core.rules.base import Finding
@@ -216,7 +217,9 @@ def _notices(
         found.append(_question(words, asking))
     if rung >= Mode.CLOSE:
         closing = [f for f in findings if f.rung >= Mode.CLOSE]
-        why = Notice(kind="close_comment", body=render.notice_close(words, closing))
+        word = is_word(f.rule for f in closing)
+        body = (render.notice_word if word else render.notice_close)(words, closing)
+        why = Notice(kind="close_comment", body=body)
         found += [why, Close(rules=tuple(f.rule for f in closing))]
     if case.notices < MOST_NOTICES:
         return found

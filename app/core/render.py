@@ -187,6 +187,12 @@ def notice_ordered(words: Words) -> str:
     return "\n".join([f"**{words(head)}**", "", words(how), "", "    /pulse appeal"])
 
 
+def notice_word(words: Words, findings: Sequence[Finding]) -> str:
+    """The comment before a close at a maintainer's word: each reason says how to appeal."""
+    head = say("This pull request is being closed for now.")
+    return "\n".join([f"**{words(head)}**", "", *_reasons(words, findings)])
+
+
 def notice_close(words: Words, findings: Sequence[Finding]) -> str:
     """The comment that comes before a close: why, and how its author has it opened again."""
     head = say("This pull request is being closed for now, and you can have it opened again.")

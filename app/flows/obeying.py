@@ -7,6 +7,7 @@ from app.core.effects import React
 from app.core.events import CommentEvent
 from app.core.facts import Hand, Request, Role
 from app.core.github import Account
+from app.core.ladder import is_word
 from app.core.orders import RIGHTS, Outcome, Scene, obey
 from app.db import cases, people
 from app.db.inbox import Stimulus
@@ -90,13 +91,17 @@ class Obeying:
             author=pull.user,
             open=pull.state == "open",
             closed_by_us=self.row.case.closed_by_us and not self.row.case.closed_by_hand(hands),
-            ordered_closed=ruling[-1:] == ["ordered_closed"],
+            ordered_closed=ruling[-1:] == ["ordered_closed"] or self._by_a_word(),
             page=self.page,
             target=target,
             target_role=target_role,
             now=stimulus.received_at,
         )
         return obey(request, scene)
+
+    def _by_a_word(self) -> bool:
+        case = self.row.case
+        return case.closed_by_us and is_word(case.closed_for)
 
     def _account(self, login: str | None) -> Account | None:
         """Whom a command names: by default, and by name, the author costs no request."""

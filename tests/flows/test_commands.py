@@ -170,8 +170,12 @@ def test_a_denied_account_is_closed_without_a_word_why_and_open_again_when_vouch
     assert pull.state == "closed"
     ours = " ".join(c.body for c in pull.comments if c.app is not None)
     assert "does not take in this pull request for now" in ours
-    for secret in ("spam", "deny", "denied", "tom"):
+    for secret in ("spam", "deny", "denied", "tom", "/pulse reopen"):
         assert secret not in ours
+    # A maintainer's word is not undone by its author, who may appeal.
+    refused = say(gate, asked, "/pulse reopen", by="stranger")
+    assert reactions(refused) == ["confused"]
+    assert gate.world.pull(asked).state == "closed"
     say(gate, asked, "/pulse vouch @stranger", by="wendy")
     assert gate.world.pull(asked).state == "open"
 

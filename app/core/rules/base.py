@@ -84,6 +84,7 @@ class Rule(Generic[C]):
     - `needs`: without these facts it says nothing either way.
     - `natural`: how far it goes by its nature, which is what a rule that only observes records.
     - `most`: how far it may ever go.
+    - `word`: it is a maintainer's word, which its author does not undo but may appeal against.
     - `cured`: a pull request that it closed is opened again by itself once it no longer applies.
     """
 
@@ -95,6 +96,7 @@ class Rule(Generic[C]):
     most: Mode = Mode.CLOSE
     needs: tuple[Need, ...] = ()
     cured: bool = True
+    word: bool = False
 
     def can_say(self, facts: Facts) -> bool:
         """Whether the facts hold what it reads."""

@@ -29,4 +29,5 @@ RULE = Rule(
         "opened again by itself when the time is over or a maintainer vouches for the account."
     ),
     find=_find,
+    word=True,
 )
