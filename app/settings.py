@@ -170,7 +170,7 @@ class Settings(BaseSettings):
         if value is None:
             return None
         scheme, _, rest = value.get_secret_value().partition("://")
-        if scheme not in _DATABASE_SCHEMES or not rest:
+        if scheme not in _DATABASE_SCHEMES or not rest or not _has_port(f"x://{rest}"):
             raise ValueError("must be like postgresql://user:password@host:5432/database")
         return SecretStr(f"{_DATABASE_SCHEMES[0]}://{rest}")
 
@@ -200,6 +200,13 @@ class Settings(BaseSettings):
         ):
             raise ValueError("must be an address like https://pulsegate.example.org")
         return value.rstrip("/")
+
+    @field_validator("public_url")
+    @classmethod
+    def _no_path(cls, value: str) -> str:
+        if value and urlsplit(value).path:
+            raise ValueError("must have no path: every page is at the top of its server")
+        return value
 
     @field_validator("mail_from")
     @classmethod
@@ -259,9 +266,18 @@ def _of_scheme(value: SecretStr | None, schemes: tuple[str, ...], example: str) 
     if value is None:
         return None
     scheme, _, rest = value.get_secret_value().partition("://")
-    if scheme not in schemes or not rest:
+    if scheme not in schemes or not rest or not _has_port(f"x://{rest}"):
         raise ValueError(f"must be like {example}")
     return value
+
+
+def _has_port(address: str) -> bool:
+    """Whether the port, if one is named, is a number that can be one."""
+    try:
+        urlsplit(address).port  # noqa: B018 - it raises
+    except ValueError:
+        return False
+    return True
 
 
 def _private_key(text: str) -> SecretStr:

@@ -186,3 +186,16 @@ def test_damaged_secret_key(complains, tmp_path):
 
 def test_every_variable_is_explained():
     assert [n for n, field in Settings.model_fields.items() if not field.description] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DATABASE_URL", "postgresql://u:p@127.0.0.1:notaport/x"),
+        ("DATABASE_URL", "postgresql://u:p@127.0.0.1:99999/x"),
+        ("REDIS_URL", "redis://127.0.0.1:abc/0"),
+        ("PUBLIC_URL", "https://gate.example/sub"),
+    ],
+)
+def test_an_address_that_cannot_work_is_refused_by_its_name(env, complains, name, value):
+    assert name in complains(lambda: env(**{name: value}))

@@ -59,7 +59,7 @@ def decide(  # noqa: PLR0913 - each is one of the things that a decision rests o
     fingerprint = _fingerprint(facts, policy, findings, state)
     if fingerprint == case.fingerprint and not force:
         return None
-    rung = _rung(state, findings)
+    rung = _rung(state, findings, facts)
     wanted = plan(
         Situation(
             case=case,
@@ -209,10 +209,15 @@ def exemption(facts: Facts, policy: Policy) -> str | None:
     return None
 
 
-def _rung(state: CaseState, findings: tuple[Finding, ...]) -> Mode:
-    """How far the findings would go if the repository let them."""
+def _rung(state: CaseState, findings: tuple[Finding, ...], facts: Facts) -> Mode:
+    """How far the findings would go if the repository let them.
+
+    Where a maintainer took our label off, nothing is asked or closed over their head.
+    """
     if state is CaseState.FLAGGED:
-        return max(f.rung for f in findings)
+        most = max(f.rung for f in findings)
+        hands = [h.act for h in facts.hands if h.act in {"labeled", "unlabeled", "released"}]
+        return min(most, Mode.LABEL) if hands[-1:] == ["unlabeled"] else most
     if state is CaseState.REOPENED and findings:
         return Mode.LABEL
     return Mode.OBSERVE

@@ -28,7 +28,7 @@ MOST_DAYS = 5 * 365
 # What follows the backticks of a fence holds none: else they are code within a line.
 _FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _QUOTE = re.compile(r"^ {0,3}>")
-_COMMAND = re.compile(r"^/pulse(?:[ \t]+(.*))?$")
+_COMMAND = re.compile(r"^/pulse(?:[ \t]+(.*))?$", re.IGNORECASE)
 _LINE = 400  # characters of a line that are read
 # GitHub's own rule for logins, and the ending of Apps.
 _LOGIN = re.compile(r"@([A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}(?:\[bot\])?)$")
@@ -64,6 +64,9 @@ def commands(body: str) -> tuple[Given | Wrong, ...]:
     giving one; so is a line right below a quote, which Markdown takes for its continuation. What
     stands in an HTML comment nobody sees.
     """
+    if "\n" not in body.strip() and _COMMAND.match(body.strip()[:_LINE]):
+        # Nothing but the command, perhaps indented as it stood in our own comment.
+        body = body.strip()
     found: list[Given | Wrong] = []
     fence: str | None = None
     quoted = hidden = False

@@ -18,11 +18,12 @@ class Act(BaseModel):
 
 
 class SetLabel(Act):
-    """The pull request carries the label, or does not."""
+    """The pull request carries the label, or does not; and `instead_of` no more, after a change."""
 
     kind: Literal["label"] = "label"
     name: str
     present: bool
+    instead_of: str | None = None
 
 
 class StatusComment(Act):

@@ -138,7 +138,9 @@ def _status(now: Situation, words: Words) -> list[Effect]:
     if not (answers or asks or had):
         return []
     left = now.state in {CaseState.LEFT_ALONE, CaseState.ENDED}
-    if left and not answers and not _undone(now.facts):
+    ruling = now.facts.ruling
+    stays = ruling is None or ruling.act == "held" or not now.case.has_status_comment
+    if not answers and (now.state is CaseState.ENDED or (left and stays)):
         return []
     named = now.policy.label if now.policy.ladder.label else ""
     # Where nothing may be asked, nobody is told that something would be.
@@ -200,9 +202,16 @@ def _label(case: Case, facts: Facts, policy: Policy, rung: Mode) -> list[Effect]
     if _touched_label(facts):
         return []
     if rung >= Mode.LABEL and policy.ladder.label:
-        return [SetLabel(name=policy.label, present=True)]
-    ours = [p.effect for p in case.planned if isinstance(p.effect, SetLabel) and not p.observe]
-    return [SetLabel(name=e.name, present=False) for e in ours]
+        put = [e for e in _put_on(case) if e.present]
+        same = next((e for e in put if e.name.casefold() == policy.label.casefold()), None)
+        old = put[-1].name if put else None
+        return [same or SetLabel(name=policy.label, present=True, instead_of=old)]
+    return [SetLabel(name=e.name, present=False) for e in _put_on(case)]
+
+
+def _put_on(case: Case) -> list[SetLabel]:
+    """What was wished of the label, and carried out or about to be."""
+    return [p.effect for p in case.planned if isinstance(p.effect, SetLabel) and not p.observe]
 
 
 def _notices(

@@ -114,12 +114,12 @@ def _explain_score(score: Score) -> Sentence:
 
 def status(words: Words, findings: Sequence[Finding], label: str) -> str:
     """The one status comment while a rule applies. `label` is "" where none is put on."""
-    answered = all(f.answered for f in findings) and bool(findings)
-    head = (
-        say("Its author answered. A maintainer will look at this.")
-        if answered
-        else say("A maintainer will look at this once it is clear that a person answers for it.")
-    )
+    if any(f.rung is Mode.CLOSE and f.in_force is Mode.CLOSE for f in findings):
+        head = say("It is closed for now; the comment about that says what its author can do.")
+    elif findings and all(f.answered for f in findings):
+        head = say("Its author answered. A maintainer will look at this.")
+    else:
+        head = say("A maintainer will look at this once it is clear that a person answers for it.")
     verdict = words(
         say(
             "This says nothing about how good the change is, nor about how it was written.",
@@ -146,7 +146,7 @@ def status_resolved(words: Words, state: str) -> str:
     """The status comment once no rule asks for anything any more."""
     said = {
         "exempt": say("No rule applies to this author."),
-        "reopened": say("This pull request was reopened. Nothing more is asked."),
+        "reopened": say("This pull request was reopened. Nothing more is asked of its author."),
         "flagged": say("Nothing is asked of this pull request."),
         "left_alone": say("The gate leaves this pull request alone."),
         "ended": say("This pull request has ended. The gate does nothing with it."),

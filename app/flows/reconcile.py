@@ -101,7 +101,8 @@ class Reconcile:
         for pull in self.reader.open_pulls(repository):
             listed.add(pull.number)
             last = ours.get(pull.number)
-            if pull.updated_at < now - _YOUNG and (last is None or last < pull.updated_at):
+            # One that nobody told of may have come while the installation was suspended.
+            if last is None or (last < pull.updated_at < now - _YOUNG):
                 found += self._missed(repository, pull, now)
         for number in sorted(set(ours) - listed)[:_MOST_CLOSED]:
             try:

@@ -25,7 +25,7 @@ GAUGES = (
     ("pulsegate_inbox_pending", "", "Stimuli that wait"),
     ("pulsegate_inbox_troubled", "", "Of these, tried in vain"),
     ("pulsegate_inbox_oldest_seconds", "", "Age of the oldest that is due"),
-    ("pulsegate_outbox", "state", "Effects by state"),
+    ("pulsegate_outbox", "state", "Effects that wait, are under way, or failed"),
     ("pulsegate_over_budget", "", "Pull requests that wait since the day's budget is spent"),
     (
         "pulsegate_first_decision_late",
@@ -34,7 +34,7 @@ GAUGES = (
     ),
 )
 
-# Shorter than a container's health check waits, for each of the two.
+# For each of the two checks, which a hanging server would otherwise hold up for longer.
 _CHECK_SECONDS = 3.0
 
 router = APIRouter()

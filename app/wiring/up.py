@@ -191,6 +191,8 @@ def _announce(settings: Settings, ready: Ready, on_ready: OnReady | None) -> Non
     if on_ready:
         try:
             on_ready(ready)
+        except UserError as error:
+            ready.say(f"{error.message}. What to do: {error.hint}")
         except Exception as error:  # noqa: BLE001 - what comes on top must not end the service
             ready.say(f"what was to be done at the start failed: {error!r}")
 

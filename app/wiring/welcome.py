@@ -47,6 +47,10 @@ def welcome(settings: Settings) -> OnReady:
             ready.say(line)
         if not lines:
             return
+        if settings.public_url != ready.address:
+            # The recorded day is shown to nobody who may come from elsewhere.
+            ready.say("Its decisions are then shown to who signs in.")
+            return
         new = 0
         for step in replay(here, RECORDED_DAY):
             new += step.new

@@ -1,5 +1,6 @@
 """Worker and clock as Celery runs them."""
 
+import logging
 import warnings
 from collections.abc import Sequence
 from datetime import timedelta
@@ -105,6 +106,14 @@ def schedule(settings: Settings) -> dict[str, Any]:
     }
 
 
+def _no_fault(record: logging.LogRecord) -> bool:
+    """A ring that failed, perhaps since we are being stopped, is no fault: the next one comes."""
+    if record.levelno >= logging.ERROR and str(record.msg).startswith("Message Error"):
+        record.levelno, record.levelname = logging.WARNING, "WARNING"
+        record.exc_info = None
+    return True
+
+
 def run_beat() -> None:
     """Rings for the periodic work until SIGTERM.
 
@@ -117,6 +126,7 @@ def run_beat() -> None:
     celery.conf.beat_max_loop_interval = min(
         5.0, settings.sweep_seconds, settings.redeliver_seconds
     )
+    logging.getLogger("celery.beat").addFilter(_no_fault)
     celery.start(
         ["--quiet", "beat", "--scheduler=celery.beat:Scheduler", f"--loglevel={settings.log_level}"]
     )

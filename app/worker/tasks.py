@@ -6,7 +6,7 @@ from typing import Any
 import structlog
 from celery import Celery
 
-from app.core.errors import RetryLater
+from app.core.errors import RetryLater, UserError
 from app.logs import bound
 from app.wiring.worker import Flows
 
@@ -56,5 +56,8 @@ def _run(task: str, id_: int | None, flow: Callable[[], Callable[..., Any]]) -> 
             flow()() if id_ is None else flow()(id_)
         except RetryLater as error:
             log.warning("tried again later", reason=error.reason)
+        except UserError as error:
+            # Nothing that a later attempt mends: somebody has to change the configuration.
+            log.warning("waits until it is mended", reason=error.message, hint=error.hint)
         except Exception:
             log.exception("a fault of ours; the row waits and is tried again")

@@ -20,6 +20,9 @@ REOPEN = Given(command="reopen")
         "````\n```\n````\n/pulse reopen",
         "```inline``` words\n/pulse reopen",
         "/pulse reopen\n/pulse reopen",
+        "    /pulse reopen",
+        "\n /pulse reopen\n",
+        "/Pulse reopen",
     ],
 )
 def test_given(body: str) -> None:
@@ -33,8 +36,8 @@ def test_given(body: str) -> None:
         "please /pulse reopen",
         "/pulsereopen",
         "> /pulse reopen",
-        "    /pulse reopen",
-        " /pulse reopen",
+        "so:\n    /pulse reopen",
+        "so:\n /pulse reopen",
         "- /pulse reopen",
         "```\n/pulse reopen\n```",
         "~~~ text\n/pulse reopen\n~~~",

@@ -204,7 +204,8 @@ def test_a_label_that_a_person_took_away_before_our_second_attempt(gate: Any, fi
     gate.settle()
     _sweep(gate)
     pull = gate.world.pull(number)
-    assert pull.state == "closed"
+    # Whose word on it has come before the close is carried out is not overruled by it.
+    assert pull.state == ("open" if first == "delivery" else "closed")
     assert pull.labels == []
 
 

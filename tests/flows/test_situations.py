@@ -488,3 +488,15 @@ def test_a_payload_that_cannot_be_read_again_is_handled_and_holds_nothing_up(gat
     )
     gate.settle()
     assert gate.sql("SELECT count(*) AS n FROM inbox WHERE handled_at IS NULL")[0]["n"] == 0
+
+
+def test_what_was_opened_while_suspended_is_found_however_young(gate: Any) -> None:
+    gate.world.open_pull(by="stranger")
+    gate.settle()
+    gate.world.suspend(gate.world.installation, by="olivia")
+    gate.settle()
+    number = gate.world.open_pull(by="stranger").number
+    gate.taken = len(gate.world.hooks.deliveries)
+    gate.world.unsuspend(gate.world.installation, by="olivia")
+    gate.settle()
+    assert gate.state(number) == "clear"

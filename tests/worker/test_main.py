@@ -1,5 +1,6 @@
 """What the clock rings for, and that somebody answers."""
 
+import logging
 from datetime import timedelta
 from pathlib import Path
 from typing import get_args
@@ -10,7 +11,7 @@ from app.adapters.queue import QUEUES, make_celery, task_name
 from app.core.ports import Task
 from app.settings import Settings
 from app.wiring.up import children
-from app.worker.main import schedule
+from app.worker.main import _no_fault, schedule
 from app.worker.tasks import register
 
 ROOT = Path(__file__).parents[2]
@@ -50,3 +51,15 @@ def test_every_queue_is_served_by_up_and_by_compose() -> None:
             for queue in command[command.index("--queues") + 1].split(",")
         }
         assert served == rung
+
+
+def test_a_ring_that_fails_is_no_fault() -> None:
+    """As when beat is stopped within one."""
+    record = logging.makeLogRecord(
+        {"levelno": logging.ERROR, "levelname": "ERROR", "msg": "Message Error: %s\n%s"}
+    )
+    assert _no_fault(record)
+    assert record.levelname == "WARNING"
+    other = logging.makeLogRecord({"levelno": logging.ERROR, "levelname": "ERROR", "msg": "x"})
+    assert _no_fault(other)
+    assert other.levelname == "ERROR"

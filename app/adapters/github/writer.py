@@ -123,7 +123,7 @@ class GitHubWriter:
         write = _Write(github, where, number, repository.id, key, again)
         match effect:
             case SetLabel(present=True):
-                return self._add_label(write, effect.name)
+                return self._replace_label(write, effect)
             case SetLabel():
                 return self._remove_label(write, effect.name)
             case StatusComment() if known.status_comment_id is not None:
@@ -158,6 +158,14 @@ class GitHubWriter:
             self._labels.add(here)
         write.github.write("POST", f"{write.issue}/labels", {"labels": [name]})
         return Receipt()
+
+    def _replace_label(self, write: _Write, effect: SetLabel) -> Receipt:
+        """Put a label on, and take the one off that stood in its place before it was renamed."""
+        receipt = self._add_label(write, effect.name)
+        if effect.instead_of is not None:
+            old = write.issue + path("labels", effect.instead_of)
+            write.github.write("DELETE", old, accept=(404,))
+        return receipt
 
     def _remove_label(self, write: _Write, name: str) -> Receipt:
         turns = self._labelled(write, name) if write.again else []
