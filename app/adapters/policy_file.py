@@ -71,8 +71,8 @@ class PolicyFiles:
 
     def read(self, text: str, default: Mapping[str, Any] | None = None) -> Reading:
         """A file as a policy, laid over a default; never raises. See the port."""
-        if len(text) > LIMIT:
-            return _nothing(1, 1, "", f"the file is longer than {LIMIT} characters")
+        if len(text) > LIMIT or len(text.encode("utf-8", "replace")) > LIMIT:
+            return _nothing(1, 1, "", f"the file is longer than {LIMIT} bytes")
         try:
             node, found = _yaml(text)
         except Exception as error:  # noqa: BLE001 - whatever the library does not foresee

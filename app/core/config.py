@@ -12,7 +12,7 @@ from pydantic import (
     ValidationInfo,
 )
 
-from app.core.text import one_line
+from app.core.text import clean, one_line
 
 # Strict, since YAML's `yes` would otherwise count as 1, and 1 is somebody's account.
 AccountId = Annotated[int, Field(strict=True, ge=1, lt=2**63)]
@@ -67,6 +67,8 @@ def _text_pattern(value: str, info: ValidationInfo) -> str:
 
 
 def _usable(value: str, info: ValidationInfo, check: str) -> str:
+    if clean(value) != value:
+        raise ValueError("must not hold control characters")
     # What comes from the database was checked when it was read from the file.
     patterns = (info.context or {}).get(PATTERNS)
     problem = getattr(patterns, check)(value) if patterns is not None else None

@@ -17,6 +17,7 @@ class Written(Fact):
     text: dict[str, Any] | None = None
     sha: str | None = None
     was_read: bool = False
+    failed: bool = False
 
 
 def default_of(tx: Tx, installation_id: int) -> Written:
@@ -35,11 +36,19 @@ def own(tx: Tx, repository_id: int) -> Written:
     """The repository's own file, as far as it was read."""
     row = tx.execute(
         select(
-            repositories.c.policy_own, repositories.c.policy_own_sha, repositories.c.policy_read_at
+            repositories.c.policy_own,
+            repositories.c.policy_own_sha,
+            repositories.c.policy_read_at,
+            repositories.c.policy_error,
         ).where(repositories.c.id == repository_id)
     ).one()
     was_read = row.policy_read_at is not None
-    return Written(text=row.policy_own, sha=row.policy_own_sha, was_read=was_read)
+    return Written(
+        text=row.policy_own,
+        sha=row.policy_own_sha,
+        was_read=was_read,
+        failed=row.policy_error is not None,
+    )
 
 
 def keep_default(
@@ -48,7 +57,7 @@ def keep_default(
     """Keeps the organisation's default; None: there is none."""
     tx.execute(
         update(installations)
-        .where(installations.c.id == installation_id)
+        .where(_default_not_read_since(installation_id, now))
         .values(policy=written, policy_sha=sha, policy_error=None, policy_read_at=now)
     )
 
@@ -57,8 +66,22 @@ def default_failed(tx: Tx, installation_id: int, error: str, now: datetime) -> N
     """The default is wrong: the last good one stays, and the page says why."""
     tx.execute(
         update(installations)
-        .where(installations.c.id == installation_id)
+        .where(_default_not_read_since(installation_id, now))
         .values(policy_error=error[:2000], policy_read_at=now)
+    )
+
+
+def _default_not_read_since(installation_id: int, began: datetime) -> ColumnElement[bool]:
+    read_at = installations.c.policy_read_at
+    return and_(installations.c.id == installation_id, or_(read_at.is_(None), read_at <= began))
+
+
+def forget_conflict(tx: Tx, repository_id: int, begins: str) -> None:
+    """The two files fit again: an error that begins so is over."""
+    tx.execute(
+        update(repositories)
+        .where(repositories.c.id == repository_id, repositories.c.policy_error.startswith(begins))
+        .values(policy_error=None)
     )
 
 

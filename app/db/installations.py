@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import and_, func, select, update
+from sqlalchemy import ColumnElement, and_, func, select, update
 from sqlalchemy import case as sql_case
 from sqlalchemy.dialects.postgresql import insert
 
@@ -122,9 +122,16 @@ def put_repositories(
                     "private": repository.private,
                     "installed_at": back,
                     "removed_at": None,
+                    "policy_read_at": _read_unless_moved(installation_id),
                 },
             )
         )
+
+
+def _read_unless_moved(installation_id: int) -> ColumnElement[Any]:
+    """Another installation has another default, with which the file is read anew."""
+    stays = repositories.c.installation_id == installation_id
+    return sql_case((stays, repositories.c.policy_read_at), else_=None)
 
 
 def put_repository(tx: Tx, installation_id: int, seen: Repository, since: datetime) -> None:
@@ -157,6 +164,8 @@ def rename_repository(tx: Tx, seen: Repository, installation_id: int | None, now
     }
     if installation_id is not None and installation_known(tx, installation_id):
         moved = repositories.c.installation_id != installation_id
+        here = _read_unless_moved(installation_id)
+        values["policy_read_at"] = sql_case((same_branch, here), else_=None)
         came_back = and_(moved, repositories.c.removed_at.is_not(None))
         kept = repositories.c.installed_at
         values |= {

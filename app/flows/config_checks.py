@@ -1,6 +1,7 @@
 """The check run on a pull request that changes the configuration file."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from app.core.cases import Means
 from app.core.config_check import config_check
@@ -24,11 +25,12 @@ class ConfigChecks:
     policies: Policies
     means: Means
 
-    def wanted(self, standing: Standing, case_id: int, facts: Facts) -> SetCheckRun | None:
+    def wanted(
+        self, standing: Standing, case_id: int, facts: Facts
+    ) -> SetCheckRun | Literal["later"] | None:
         """The check run that a pull request is to have; None where it does not change the file.
 
-        One request, once for each head. Where GitHub fails there is none this time: it is asked
-        again when the pull request is next looked at.
+        One request, once for each head. Where GitHub fails: "later".
         """
         change = facts.change
         if change is None or not change.touches(PATH) or facts.pull.state == "closed":
@@ -40,7 +42,7 @@ class ConfigChecks:
         try:
             file = self.reader.policy_file(standing.repository, ref=change.head_sha)
         except RetryLater:
-            return None
+            return "later"
         except Rejected as error:
             wrong = Problem(line=1, column=1, key="", message=error.reason)
             reading: Reading | None = Reading(problems=(wrong,))

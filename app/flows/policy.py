@@ -17,6 +17,8 @@ from app.db.engine import Database, Tx
 
 # Where an organisation or user keeps what holds for all its repositories.
 DEFAULTS = ".github"
+CONFLICT = "two files"
+NOT_FOUND = 404
 _DIGITS = 12
 
 
@@ -58,7 +60,9 @@ class Refresh:
         Raises `RetryLater` where GitHub does not answer; nothing changes then.
         """
         where = repository.model_copy(update={"name": DEFAULTS})
-        found, error = self._found(where)
+        with self.database.begin() as tx:
+            had = configurations.default_of(tx, repository.installation_id).sha is not None
+        found, error = self._found(where, had=had)
         reading = self.policies.read(found.text) if found else None
         if reading is not None and reading.policy is None:
             error = f"{where.full_name}: {reading.complaint()}"
@@ -69,13 +73,17 @@ class Refresh:
             written, sha = (reading.written, found.sha) if reading and found else (None, None)
             configurations.keep_default(tx, repository.installation_id, written, sha, now)
             for one in installations.repositories_of(tx, repository.installation_id):
-                if configurations.own(tx, one.id).was_read:
+                own = configurations.own(tx, one.id)
+                # Of a file that was never good nobody knows what it asks for.
+                if own.was_read and (own.sha is not None or not own.failed):
                     self._in_force(tx, one, now)
 
-    def _found(self, where: RepositoryRef) -> tuple[PolicyFile | None, str]:
+    def _found(self, where: RepositoryRef, *, had: bool) -> tuple[PolicyFile | None, str]:
         try:
             return self.reader.policy_file(where), ""
         except Rejected as error:
+            if error.status == NOT_FOUND and not had:
+                return None, ""  # most owners have no such repository, or none for us to see
             return None, f"{where.full_name}: {error.reason}"
 
     def _in_force(self, tx: Tx, repository: RepositoryRef, now: datetime) -> None:
@@ -85,9 +93,11 @@ class Refresh:
         try:
             policy = self.policies.combine(default.text, own.text)
         except UserError as error:
-            configurations.policy_failed(tx, repository.id, clean(error.message), now)
+            why = f"{CONFLICT}: {clean(error.message)}"
+            configurations.policy_failed(tx, repository.id, why, now)
             return
         place = Place(installation_id=repository.installation_id, repository_id=repository.id)
+        configurations.forget_conflict(tx, repository.id, CONFLICT)
         shas = [written.sha[:_DIGITS] for written in (own, default) if written.sha]
         version = "+".join(shas) or "default"
         if configurations.put_policy(tx, repository.id, policy if shas else None, version):

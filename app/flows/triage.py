@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from app.core.audit import by_hand, decided
 from app.core.cases import Means
@@ -30,6 +30,8 @@ from app.flows.spending import Counted, OverBudget
 Batch = Sequence[tuple[Stimulus, Event]]
 
 
+# A configuration that GitHub did not show is looked for again.
+_CHECK_AGAIN = timedelta(minutes=15)
 _UNCHANGED = "nothing that matters changed"
 
 
@@ -134,11 +136,21 @@ class Triage:
             self._handled(ids, _why_nothing(events))
             return
         judged = self._decide(standing, number, evidence, roles)
-        run = None
-        if not standing.recorded:
-            checks = ConfigChecks(self.database, self.reader, self.policies, self.means)
-            run = checks.wanted(standing, judged.case.id, judged.facts)
+        judged, run = self._config_check(standing, judged, now)
         self._store(standing, number, judged, ids, now, run)
+
+    def _config_check(
+        self, standing: Standing, judged: Judged, now: datetime
+    ) -> tuple[Judged, SetCheckRun | None]:
+        """The check run of a changed configuration; where GitHub fails, it is looked for again."""
+        if standing.recorded:
+            return judged, None
+        checks = ConfigChecks(self.database, self.reader, self.policies, self.means)
+        wanted = checks.wanted(standing, judged.case.id, judged.facts)
+        if wanted != "later":
+            return judged, wanted
+        again = now + _CHECK_AGAIN
+        return judged._replace(due_at=min(judged.due_at or again, again)), None
 
     def _uninstalled(self, repository_id: int, error: Exception) -> bool:
         """Whether a read failed since the App is no longer there; recorded then."""

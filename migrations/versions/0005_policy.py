@@ -37,6 +37,8 @@ def upgrade() -> None:
     # What the repository's own file says, before the organisation's default is put below it.
     op.add_column("repositories", sa.Column("policy_own", postgresql.JSONB(none_as_null=True)))
     op.add_column("repositories", sa.Column("policy_own_sha", sa.Text()))
+    # What is in force until the file is read again is also the last good that is known of it.
+    op.execute("UPDATE repositories SET policy_own = policy, policy_own_sha = policy_sha")
     # The default was never read: each repository's file is read anew, and the default before it.
     op.execute("UPDATE repositories SET policy_read_at = NULL")
     op.create_table(

@@ -43,6 +43,8 @@ BOMB = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n"
         ("x: " + "[" * 100 + "]" * 100, "nested too deeply"),
         ("[" * 50_000, "nested too deeply"),
         ("x" * (LIMIT + 1), "longer than"),
+        ("ü" * (LIMIT // 2 + 1), "longer than"),
+        ('rules: {paths: {patterns: ["a\\0"]}}', "control characters"),
         ("mode: [close", "line 1"),
         ("mode: close\n\tlabel: x", "line 2"),
         ("- close", "the file"),

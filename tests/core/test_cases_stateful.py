@@ -170,6 +170,9 @@ class OnePullRequest(RuleBasedStateMachine):
         assert self.decide() is None
         rules = self.policy.rules.burst
         closes = min(self.policy.mode, rules.mode) is Mode.CLOSE and self.facts().burst(5, 10)
+        turns = [h.act for h in self.hands if h.act in {"labeled", "unlabeled", "released"}]
+        # Who took the label off is not overruled by a close.
+        closes = closes and turns[-1:] != ["unlabeled"]
         if closes and self.case.state is CaseState.FLAGGED and self.smooth:
             assert self.case.notices >= MOST_NOTICES
 

@@ -166,7 +166,7 @@ def _a_burst_is_closed(town: Town) -> list[int]:
         comments = github.comments(number)
         assert {c["user"]["login"] for c in comments} == {"pulsegate[bot]"}
         status, notice = (c["body"] for c in comments)
-        assert "A maintainer will look at this" in status
+        assert "It is closed for now" in status
         assert "3 pull requests here in quick succession" in notice
         assert "/pulse reopen" in notice
         assert "@" not in status + notice

@@ -69,13 +69,19 @@ def test_a_file_that_is_no_file_is_an_error_too(gate: Any) -> None:
 
 def test_where_github_does_not_show_the_file_it_is_checked_later(gate: Any) -> None:
     gate.github.fault("status", status=500, method="GET", path="/contents/", times=6)
-    number = gate.world.open_pull(by="olivia", head_files={PATH: BAD}).number
+    gate.world.open_pull(by="stranger")
     gate.settle()
     gate.github.faults.clear()
     gate.clock.pass_(minutes=20)
     gate.sweep.ring()
     gate.settle()
-    gate.world.edit_pull(number, by="olivia", title="Another title")
+    gate.github.fault("status", status=500, method="GET", path="/contents/", times=6)
+    gate.world.open_pull(by="olivia", head_files={PATH: BAD})
+    gate.settle()
+    assert _run(gate) is None
+    gate.github.faults.clear()
+    gate.clock.pass_(minutes=20)
+    gate.sweep.ring()
     gate.settle()
     assert _run(gate).conclusion == "neutral"
 

@@ -1,8 +1,14 @@
 """Which configuration is in force: a repository's file over its organisation's default."""
 
+from contextlib import suppress
+from datetime import timedelta
 from typing import Any
 
 import pytest
+
+from app.core.errors import Rejected, RetryLater
+from app.core.github import Installation, RepositoryName
+from app.db import configurations, installations
 
 PATH = ".github/pulsegate.yml"
 DEFAULT = "version: 1\nmode: ask\nrules: {burst: {prs: 3}, cap: {mode: label, open: 7}}\nexempt: {accounts: [1, 2]}\n"
@@ -154,3 +160,74 @@ def test_what_two_files_do_not_say_together_leaves_the_last_good_one(org: Any) -
     )
     org.settle()
     assert _row(org)["policy"]["rules"]["pause"]["until"].startswith("2026-06-01")
+
+
+def test_a_repository_that_we_cannot_see_any_more_keeps_its_last_good_file(org: Any) -> None:
+    org.policy(OWN)
+    _decided(org)
+    org.github.fault("status", status=404, method="GET", path="^/repos/acme/widgets", times=None)
+    org.clock.pass_(hours=1)
+    with suppress(Rejected, RetryLater):
+        org.reconcile.run(org.world.installation.id)
+    assert _row(org)["policy"]["mode"] == "close"
+
+
+def test_a_default_that_we_cannot_see_any_more_stays(org: Any) -> None:
+    _decided(org)
+    org.github.fault("status", status=404, method="GET", path="^/repos/acme/.github", times=None)
+    org.clock.pass_(hours=1)
+    org.reconcile.run(org.world.installation.id)
+    assert _row(org)["policy"]["mode"] == "ask"
+
+
+def test_a_file_that_was_never_good_is_not_replaced_by_a_default_that_goes_further(
+    org: Any,
+) -> None:
+    org.policy(BROKEN)
+    _decided(org)
+    assert _row(org)["policy"] is None
+    org.world.push_files({PATH: "mode: close\n"}, by="olivia", repo="acme/.github")
+    org.settle()
+    assert _row(org)["policy"] is None
+    org.world.push_files({PATH: "mode: label\n"}, by="olivia")
+    org.settle()
+    assert _row(org)["policy"]["mode"] == "label"
+
+
+def test_a_default_that_is_read_late_does_not_undo_a_newer_one(org: Any) -> None:
+    _decided(org)
+    where, now = org.world.installation.id, org.clock()
+    with org.database.begin() as tx:
+        later = now + timedelta(seconds=9)
+        configurations.keep_default(tx, where, {"mode": "label"}, "new", later)
+        configurations.keep_default(tx, where, {"mode": "close"}, "old", now)
+        configurations.default_failed(tx, where, "old", now)
+    row = org.sql("SELECT policy_sha, policy_error FROM installations")[0]
+    assert (row["policy_sha"], row["policy_error"]) == ("new", None)
+
+
+def test_two_files_that_fit_again_are_no_error_any_more(org: Any) -> None:
+    org.policy("rules: {pause: {start: 2026-01-01, until: 2026-02-01}}\n")
+    _decided(org)
+    bad = "rules: {pause: {start: 2026-03-01, until: 2026-04-01}}\n"
+    org.policy("rules: {pause: {message: Back soon.}}\n")
+    org.world.push_files({PATH: "rules: {pause: {message: Back.}}\n"}, by="olivia")
+    org.settle()
+    with org.database.begin() as tx:
+        configurations.policy_failed(
+            tx, org.world.repository("acme/widgets").id, "two files: x", org.clock()
+        )
+    org.clock.pass_(seconds=5)
+    org.world.push_files({PATH: bad}, by="olivia", repo="acme/.github")
+    org.settle()
+    assert _row(org)["policy_error"] is None
+
+
+def test_a_repository_that_moves_is_read_with_the_default_of_its_new_owner(org: Any) -> None:
+    _decided(org)
+    assert _row(org)["policy_read_at"] is not None
+    named = RepositoryName(id=_row(org)["id"], full_name="other/widgets")
+    with org.database.begin() as tx:
+        installations.put_installation(tx, Installation(id=4711), org.clock())
+        installations.put_repositories(tx, 4711, [named], org.clock())
+    assert _row(org)["policy_read_at"] is None
