@@ -101,7 +101,7 @@ class Bench:
         return [
             r.path
             for r in self.github.requests[since:]
-            if r.method == "GET"
+            if (r.method == "GET" or r.path == "/graphql")
             and not LIVE.search(r.path)
             and not APP.fullmatch(r.path)
             and "/labels/" not in r.path

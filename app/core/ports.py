@@ -85,6 +85,12 @@ class Reader(Protocol):
     ) -> PolicyFile | None:
         """The configuration on the default branch, or at a commit; None where there is none."""
 
+    def require(self, repository: RepositoryRef) -> None:
+        """`Rejected` with 404 where we cannot see a repository (any more).
+
+        A file that is not found there says nothing then.
+        """
+
     def open_pulls(self, repository: RepositoryRef) -> Iterator[PullRequest]:
         """All open pull requests, the most recently updated first."""
 

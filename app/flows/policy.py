@@ -18,7 +18,6 @@ from app.db.engine import Database, Tx
 # Where an organisation or user keeps what holds for all its repositories.
 DEFAULTS = ".github"
 CONFLICT = "two files"
-NOT_FOUND = 404
 _DIGITS = 12
 
 
@@ -39,8 +38,12 @@ class Refresh:
             known = configurations.default_of(tx, repository.installation_id)
         if not known.was_read:
             self.default(repository, now)
+        with self.database.begin() as tx:
+            had = configurations.own(tx, repository.id).sha is not None
         try:
             found = self.reader.policy_file(repository)
+            if found is None and had:
+                self.reader.require(repository)
         except Rejected as error:
             self._failed(repository, error.reason, now)
             return
@@ -80,10 +83,11 @@ class Refresh:
 
     def _found(self, where: RepositoryRef, *, had: bool) -> tuple[PolicyFile | None, str]:
         try:
-            return self.reader.policy_file(where), ""
+            found = self.reader.policy_file(where)
+            if found is None and had:
+                self.reader.require(where)
+            return found, ""
         except Rejected as error:
-            if error.status == NOT_FOUND and not had:
-                return None, ""  # most owners have no such repository, or none for us to see
             return None, f"{where.full_name}: {error.reason}"
 
     def _in_force(self, tx: Tx, repository: RepositoryRef, now: datetime) -> None:

@@ -240,7 +240,7 @@ def test_the_reads_of_a_decision_stay_in_their_budget(gate: Any) -> None:
     gate.settle()
     # The very first of an installation also reads who it is and both configurations.
     known = len(_reads(gate))
-    assert known <= 7, _reads(gate)
+    assert known <= 5, _reads(gate)
     _open(gate, 1, files=CODE)
     gate.settle()
     first = len(_reads(gate)) - known

@@ -54,6 +54,10 @@ class NoGitHub:
         """See the port."""
         _nobody()
 
+    def require(self, repository: RepositoryRef) -> None:  # noqa: ARG002 - the port's
+        """See the port."""
+        _nobody()
+
     def open_pulls(self, repository: RepositoryRef) -> Iterator[PullRequest]:  # noqa: ARG002 - the port's
         """See the port."""
         _nobody()

@@ -127,14 +127,12 @@ class GitHubReader:
         """
         where = _repository(repository) + path("contents", *PATH.split("/"))
         asked = {"ref": ref} if ref else None
-        github = self._connect(repository.installation_id)
-        answer = github.read(where, asked, accept=(404,))
-        if answer.status != 404:
-            return _policy(answer.payload)
-        # GitHub says 404 as well of a repository that we cannot see (any more), and that says
-        # nothing about the file: `Rejected`.
-        github.read(_repository(repository))
-        return None
+        answer = self._connect(repository.installation_id).read(where, asked, accept=(404,))
+        return None if answer.status == 404 else _policy(answer.payload)
+
+    def require(self, repository: RepositoryRef) -> None:
+        """Whether we can see a repository (still); see the port."""
+        self._connect(repository.installation_id).read(_repository(repository))
 
     def open_pulls(self, repository: RepositoryRef) -> Iterator[PullRequest]:
         """All open pull requests, the most recently updated first, a page at a time.

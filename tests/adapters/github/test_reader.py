@@ -157,11 +157,12 @@ def file(raw: bytes, **more: Any) -> dict[str, Any]:
 def test_the_configuration(
     scripted: Scripted, reader: GitHubReader, repository: RepositoryRef
 ) -> None:
+    assert reader.policy_file(repository) is None
     # 404 says also that a repository is hidden from us, which says nothing about the file.
     with pytest.raises(Rejected):
-        reader.policy_file(repository)
+        reader.require(repository)
     scripted.on("GET", "/repos/acme/widgets$", Reply(json={"id": 1}))
-    assert reader.policy_file(repository) is None
+    reader.require(repository)
     where = "/repos/acme/widgets/contents/.github/pulsegate.yml$"
     scripted.on("GET", where, Reply(json=file("\ufeffversion: 1 # ü\n".encode() * 10)))
     found = reader.policy_file(repository)
