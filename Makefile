@@ -64,4 +64,4 @@ $(VENV)/.dev: requirements/dev.lock $(VENV)/.service
 
 # Node comes from the machine or from a wheel; where neither is, the tests that need it skip and say so.
 tests/e2e/node_modules/.package-lock.json: tests/e2e/package-lock.json $(VENV)/.dev
-	@$(BIN)/python tests/e2e/npm_ci.py
+	@$(BIN)/python -m tests.fakes.node

@@ -5,6 +5,7 @@ import re
 from typing import Literal, get_args
 
 from app.core.fact import Fact
+from app.core.own_lines import own_lines
 from app.core.said import Said, say
 from app.core.text import one_line
 
@@ -25,15 +26,14 @@ Command = Literal[
 MOST = 5  # commands of one comment that are read
 MOST_DAYS = 5 * 365
 
-# What follows the backticks of a fence holds none: else they are code within a line.
-_FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`]*$)|~{3,})")
-_QUOTE = re.compile(r"^ {0,3}>")
-_COMMAND = re.compile(r"^/pulse(?:[ \t]+(.*))?$", re.IGNORECASE)
+_COMMAND = re.compile(r"/pulse(?=\s|$)", re.IGNORECASE)
+_MOST_READ = 65_536  # characters of a comment: GitHub takes no longer one
 _LINE = 400  # characters of a line that are read
 # GitHub's own rule for logins, and the ending of Apps.
 _LOGIN = re.compile(r"@([A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}(?:\[bot\])?)$")
 _SPAN = re.compile(r"([0-9]{1,4})(d|w|m|y)$")
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+_BECAUSE = re.compile(r"(?:^|\s+)because(?:\s+|$)")
 _REASON = 200
 
 
@@ -60,33 +60,17 @@ class _Wrong(Exception):
 def commands(body: str) -> tuple[Given | Wrong, ...]:
     """The commands of a comment, in order, each once, at most `MOST`.
 
-    A line inside a fenced or indented block, a quote or a list is somebody showing a command, not
-    giving one; so is a line right below a quote, which Markdown takes for its continuation. What
-    stands in an HTML comment nobody sees.
+    A line within code, a quote or an HTML comment is somebody showing a command, not giving one.
     """
     if "\n" not in body.strip() and _COMMAND.match(body.strip()[:_LINE]):
         # Nothing but the command, perhaps indented as it stood in our own comment.
         body = body.strip()
     found: list[Given | Wrong] = []
-    fence: str | None = None
-    quoted = hidden = False
-    # Not `splitlines`, which also breaks where GitHub does not: within a quote, say.
-    for line in body.split("\n"):
-        mark = _FENCE.match(line)
-        if mark:
-            fence = _after(fence, mark.group(1), line)
-            continue
-        if fence is not None:
-            continue
-        was_hidden, hidden = hidden, _hides(line, hidden)
-        quoted = bool(_QUOTE.match(line)) or (quoted and bool(line.strip()))
-        given = _COMMAND.match(line[:_LINE].rstrip()) if not (quoted or was_hidden) else None
-        if given:
-            one = _read(given.group(1) or "")
-            found += [one] if one not in found else []
-        if len(found) >= MOST:
-            break
-    return tuple(found)
+    for line in own_lines(body[:_MOST_READ], _COMMAND):
+        words = line[len("/pulse") : _LINE]
+        one = _read(words)
+        found += [one] if one not in found else []
+    return tuple(found[:MOST])
 
 
 def _read(words: str) -> Given | Wrong:
@@ -117,7 +101,8 @@ def _read(words: str) -> Given | Wrong:
 def _with_rest(command: Command, rest: str) -> Given:
     if command == "appeal":
         return Given(command=command, reason=one_line(rest, _REASON))
-    plain, _, reason = rest.partition("because ") if "because " in rest else (rest, "", "")
+    plain, *because = _BECAUSE.split(rest, maxsplit=1)
+    reason = "".join(because)
     tokens = plain.split()
     login, days = None, None
     if command in {"verify", "vouch", "deny"}:
@@ -165,17 +150,3 @@ def _days(token: str) -> int:
             )
         )
     return days
-
-
-def _hides(line: str, hidden: bool) -> bool:
-    """Whether an HTML comment is open at the end of the line."""
-    opened, closed = line.rfind("<!--"), line.rfind("-->")
-    return opened > closed if opened != closed else hidden
-
-
-def _after(fence: str | None, mark: str, line: str) -> str | None:
-    """The fence that is open after a fence line; a longer one of the same kind closes it."""
-    if fence is None:
-        return mark
-    closes = mark[0] == fence[0] and len(mark) >= len(fence) and line.strip() == mark
-    return None if closes else fence

@@ -66,6 +66,15 @@ def test_any_comment_is_read(body: str) -> None:
     assert commands(quoted) == ()
 
 
+@pytest.mark.parametrize(
+    "bit",
+    ["> ", ">", "- ", "`", "``` ", "~", "<!--", "<a ", "\\", "* * ", "#", "1. ", "\n> ", "\n- ", "`a", "<", "\n", "[", "-\n", "- \n ", "`\n", "<!-", "a\n=", "\n    ", "\t"],
+)  # fmt: skip
+def test_a_whole_comment_of_anything_is_read_in_time(bit: str) -> None:
+    commands((bit * 65_536)[:65_536] + "\n/pulse status")
+    commands(("/pulse x" + bit) * (65_536 // (8 + len(bit))))
+
+
 def test_long_lines_are_read_in_no_time() -> None:
     long = "`" * 60_000 + "x`\n" + "~" * 60_000 + "\n" + "/pulse " + " " * 60_000
     assert commands(long) == ()
@@ -77,7 +86,12 @@ def test_long_lines_are_read_in_no_time() -> None:
     "body",
     [
         "<!--\n/pulse reopen\n-->",
-        "text <!-- hidden\n\n/pulse reopen\n--> text",
+        "text <!-- hidden\n/pulse reopen\n--> text",
+        "`\n/pulse reopen\n`",
+        "text `code\n/pulse reopen` more",
+        "``\n/pulse reopen\n`` and `\n/pulse reopen\n`",
+        "- > quoted\n/pulse reopen",
+        "<pre>\n/pulse reopen\n</pre>",
         "> quoted\n/pulse reopen",
         ">quoted\nmore of it\n/pulse reopen",
     ],
@@ -87,7 +101,18 @@ def test_what_nobody_sees_or_somebody_quotes_is_no_command(body: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", ["<!-- a note -->\n/pulse reopen", "> quoted\n\n/pulse reopen", "a -->\n/pulse reopen"]
+    "body",
+    [
+        "<!-- a note -->\n/pulse reopen",
+        "> quoted\n\n/pulse reopen",
+        "a -->\n/pulse reopen",
+        "text <!-- seen\n\n/pulse reopen\n--> text",
+        "`open\n/pulse reopen\n\n`",
+        "- mended\n/pulse reopen",
+        "\\`\n/pulse reopen\n\\`",
+        "\ue0000\ue001 x\r\n/pulse reopen\r\n",
+        "a\\\n/pulse reopen",
+    ],
 )
 def test_what_comes_after_a_quote_or_an_html_comment_is_a_command(body: str) -> None:
     assert commands(body) == (REOPEN,)
@@ -102,6 +127,8 @@ def test_what_comes_after_a_quote_or_an_html_comment_is_a_command(body: str) -> 
         ("vouch @a", Given(command="vouch", login="a")),
         ("vouch @A1-b for 90d", Given(command="vouch", login="A1-b", days=90)),
         ("vouch @a for 6w because we met", Given(command="vouch", login="a", days=42, reason="we met")),
+        ("vouch @a because", Given(command="vouch", login="a")),
+        ("vouch @a\tbecause\tfor 90d", Given(command="vouch", login="a", reason="for 90d")),
         ("vouch @a because for 90d", Given(command="vouch", login="a", reason="for 90d")),
         ("deny @agent[bot] for 1y", Given(command="deny", login="agent[bot]", days=365)),
         ("hold because of the release", Given(command="hold", reason="of the release")),
@@ -130,6 +157,8 @@ def test_what_they_take(words: str, given: Given) -> None:
         ("vouch @a for 0d", "is no time"),
         ("vouch @a for 6y", "is no time"),
         ("vouch @a @b", "does not take"),
+        ("deny @alicebecause of that", "does not take"),
+        ("deny @alice for 90dbecause of that", "is no time"),
         ("status @a", "does not take"),
     ],
 )

@@ -30,6 +30,8 @@ from app.flows.spending import Counted
 from app.flows.sweep import Sweep
 from app.flows.triage import Triage
 from tests.fakes.github import GitHub
+from tests.fakes.github.graphql import GRAPHQL_SCHEMA
+from tests.fakes.node import require_package
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -160,6 +162,7 @@ class Gate:
 
 @pytest.fixture
 def github() -> Iterator[GitHub]:
+    require_package(GRAPHQL_SCHEMA)  # a decision reads some of its facts with GraphQL
     with GitHub() as github:
         github.world.hooks.stop()
         yield github

@@ -14,14 +14,14 @@ from tests.fakes.github.model import Issue, Pull, PullCommit, Repository, User
 from tests.fakes.github.routes import Answer, Call, Refusal, route
 from tests.fakes.node import package, require_package_in_ci
 
-_NAME = "@octokit/graphql-schema"
+GRAPHQL_SCHEMA = "@octokit/graphql-schema"
 
 
 @cache
 def schema() -> GraphQLSchema | None:
     """GitHub's schema, in half a second; None where the package is not installed."""
-    require_package_in_ci(_NAME)
-    folder = package(_NAME)
+    require_package_in_ci(GRAPHQL_SCHEMA)
+    folder = package(GRAPHQL_SCHEMA)
     if folder is None:
         return None
     document = parse((folder / "schema.graphql").read_text(), no_location=True)
