@@ -65,7 +65,7 @@ def add(  # noqa: PLR0913 - the columns of one row
     source: Source,
     key: str,
     event: str,
-    body: bytes,
+    payload: object,
     address: Address,
     now: datetime,
 ) -> int | None:
@@ -87,15 +87,17 @@ def add(  # noqa: PLR0913 - the columns of one row
         .returning(inbox.c.id)
         .cte("made")
     )
-    packed = literal(pack(body), LargeBinary)
+    packed = literal(pack(payload), LargeBinary)
     both = insert(payloads).from_select(["inbox_id", "body"], select(row.c.id, packed))
     return tx.execute(both.returning(payloads.c.inbox_id)).scalar_one_or_none()
 
 
 def again(tx: Tx, *, key: str, address: Address, reason: str, now: datetime) -> int | None:
     """Asks for one pull request to be decided anew; once for each key."""
-    body = pydantic_core.to_json({"reason": reason})
-    return add(tx, source="again", key=key, event="again", body=body, address=address, now=now)
+    payload = {"reason": reason}
+    return add(
+        tx, source="again", key=key, event="again", payload=payload, address=address, now=now
+    )
 
 
 def known(tx: Tx, source: Source, keys: Sequence[str]) -> set[str]:

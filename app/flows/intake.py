@@ -16,7 +16,6 @@ class Incoming(Fact):
     event: str
     guid: str
     target: str
-    body: bytes
     payload: object
 
 
@@ -45,7 +44,7 @@ def accept(database: Database, doorbell: Doorbell, incoming: Incoming, now: date
             source="github",
             key=f"{incoming.target}:{incoming.guid}"[:200],
             event=incoming.event[:80],
-            body=incoming.body,
+            payload=incoming.payload,
             address=where,
             now=now,
         )

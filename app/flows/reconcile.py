@@ -4,8 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-import pydantic_core
-
 from app.core.errors import Rejected
 from app.core.events import Address
 from app.core.facts import RepositoryRef
@@ -114,7 +112,7 @@ class Reconcile:
         return found
 
     def _missed(self, repository: RepositoryRef, pull: PullRequest, now: datetime) -> int:
-        body = {
+        payload = {
             "action": "reconciled",
             "pull_request": pull.model_dump(mode="json"),
             "installation": {"id": repository.installation_id},
@@ -131,7 +129,7 @@ class Reconcile:
                 source="reconcile",
                 key=f"{repository.id}:{pull.number}:{pull.updated_at.isoformat()}:{pull.state}",
                 event="pull_request",
-                body=pydantic_core.to_json(body),
+                payload=payload,
                 address=where,
                 now=now,
             )

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-import pydantic_core
 from pydantic import ValidationError
 
 from app.core.errors import UserError
@@ -117,7 +116,7 @@ class Replay:
                 source="replay",
                 key=delivery.guid,
                 event=delivery.event,
-                body=pydantic_core.to_json(payload, inf_nan_mode="null"),
+                payload=payload,
                 address=address(delivery.event, payload),
                 now=at,
             )

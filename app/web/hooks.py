@@ -98,7 +98,6 @@ def _take(request: Request, body: bytes, parts: WebParts) -> dict[str, Any]:
             event=event,
             guid=request.headers.get("x-github-delivery", ""),
             target=request.headers.get("x-github-hook-installation-target-id", ""),
-            body=body,
             payload=_payload(request.headers.get("content-type", ""), body),
         )
         accepted = accept(parts.base.database, parts.doorbell, incoming, parts.clock())

@@ -8,16 +8,16 @@ from sqlalchemy import Engine, text
 
 from app.core.events import Address, Unread
 from app.db import inbox
-from app.db.packing import pack
+from app.db.packing import deflate
 from app.flows.evidence import event_of
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 WHERE = Address(action="opened", installation_id=1, repository_id=2, pull_number=3)
 
 
-def _add(tx: Any, key: str, body: bytes = b'{"a": 1}') -> int | None:
+def _add(tx: Any, key: str, a: int = 1) -> int | None:
     return inbox.add(
-        tx, source="github", key=key, event="pull_request", body=body, address=WHERE, now=NOW
+        tx, source="github", key=key, event="pull_request", payload={"a": a}, address=WHERE, now=NOW
     )
 
 
@@ -30,7 +30,7 @@ def test_the_same_stimulus_is_stored_once_with_its_first_payload(engine: Engine)
     with engine.begin() as tx:
         first = _add(tx, "one")
         assert first is not None
-        assert _add(tx, "one", b'{"a": 2}') is None
+        assert _add(tx, "one", 2) is None
         [row] = inbox.pending_of_pull(tx, 2, 3, NOW)
         assert (row.id, row.payload) == (first, {"a": 1})
         one = inbox.pending(tx, first, NOW)
@@ -79,9 +79,9 @@ def _size(engine: Engine) -> int:
 @pytest.mark.parametrize(
     "packed",
     [
-        pack(b'{"a":' * 240 + b"1" + b"}" * 240),
-        pack(b'{"a": "\\ud800"}'),
-        pack(b"not JSON"),
+        deflate(b'{"a":' * 240 + b"1" + b"}" * 240),
+        deflate(b'{"a": "\\ud800"}'),
+        deflate(b"not JSON"),
         b"never packed",
     ],
     ids=["deep", "surrogate", "words", "damaged"],

@@ -99,7 +99,6 @@ class Gate:
             event=delivery.event,
             guid=delivery.guid,
             target=str(delivery.app.id),
-            body=delivery.body,
             payload=delivery.payload,
         )
         accept(self.database, self.bell, incoming, self.clock())
