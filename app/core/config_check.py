@@ -76,4 +76,4 @@ def _changes(words: Words, old: Policy, new: Policy) -> list[str]:
 
 def _in_force(policy: Policy, name: str) -> Mode:
     rule = next(r for r in RULES if r.name == name)
-    return policy.in_force(policy.of(rule).mode)
+    return min(policy.in_force(policy.of(rule).mode), rule.most)

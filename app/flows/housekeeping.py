@@ -40,6 +40,15 @@ _ISSUE_TURNS = {
 NO_INSTALLATION = "left: unknown installation"
 
 
+def _moves_policy(event: Event) -> bool:
+    """Whether another configuration file may count from now on."""
+    if isinstance(event, PushEvent) and event.repository is not None:
+        to_default = event.ref == f"refs/heads/{event.repository.default_branch}"
+        return to_default and event.touches(PATH)
+    # Another default branch, or a repository that takes the name of the defaults.
+    return isinstance(event, RepositoryEvent) and event.action in {"edited", "renamed"}
+
+
 def learn(database: Database, app: AppApi, event: Event, now: datetime) -> bool:
     """Makes up for an `installation` delivery that never came, from what GitHub says now.
 
@@ -161,14 +170,15 @@ class Housekeeping:
                 return False
             with self.database.begin() as tx:
                 standing = installations.standing(tx, event.repository.id)
-        if not isinstance(event, PushEvent) or standing is None:
+        if standing is None or standing.gone or not _moves_policy(event):
             return True
-        to_default = event.ref == f"refs/heads/{event.repository.default_branch}"
-        if to_default and event.touches(PATH) and not standing.gone:
-            refresh = Refresh(self.database, self.reader, self.policies)
-            if standing.repository.name == DEFAULTS:
-                refresh.default(standing.repository, now)
-            refresh.repository(standing.repository, now)
+        refresh = Refresh(self.database, self.reader, self.policies)
+        where = standing.repository.model_copy(update={"name": event.repository.name})
+        if where.name == DEFAULTS:
+            refresh.default(where, now)
+        if isinstance(event, PushEvent):
+            # After a new default branch it is read before the next decision.
+            refresh.repository(where, now)
         return True
 
     def _apply(self, tx: Tx, row: Stimulus, event: Event, now: datetime) -> tuple[str, Ring]:

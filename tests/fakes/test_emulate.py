@@ -5,12 +5,13 @@ import hmac
 import json
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
 
 from tests.fakes.emulate import Emulate
-from tests.fakes.loopback import Listener, client
+from tests.fakes.loopback import Listener, client, wait_until
 
 pytestmark = pytest.mark.emulate
 REPO = "/repos/acme/widgets"
@@ -97,8 +98,13 @@ def test_what_the_pass_through_adds(
     emulate.webhook_url = listener.url
     emulate.open_pull(by="stranger")
     listener.wait_for(lambda r: r.headers["x-github-event"] == "pull_request")
-    items = api.get("/app/hook/deliveries", headers=app).json()
-    failed = next(d for d in items if d["event"] == "pull_request")
+
+    def listed() -> Any:
+        # It is listed a moment after it was answered.
+        items = api.get("/app/hook/deliveries", headers=app).json()
+        return next((d for d in items if d["event"] == "pull_request"), None)
+
+    failed = wait_until(listed)
     assert failed["status_code"] == 503
     before = len(listener.received)
     again = api.post(f"/app/hook/deliveries/{failed['id']}/attempts", headers=app)

@@ -63,6 +63,29 @@ def test_a_default_that_is_pushed_counts_everywhere(org: Any) -> None:
     assert _row(org, "gadgets")["policy"]["mode"] == "label"
 
 
+def test_a_repository_that_is_renamed_to_the_defaults_counts_at_once(gate: Any) -> None:
+    gate.world.add_repository("acme/plans", files={PATH: DEFAULT})
+    gate.world.installation.repositories = None
+    _decided(gate)
+    assert _row(gate)["policy"] is None
+    gate.world.rename_repository(".github", by="olivia", repo="acme/plans")
+    gate.settle()
+    assert _row(gate)["policy"]["mode"] == "ask"
+
+
+def test_another_default_branch_brings_its_own_file(org: Any) -> None:
+    org.policy(OWN)
+    _decided(org)
+    org.world.change_default_branch("next", files={PATH: "mode: label\n"}, by="olivia")
+    _decided(org)
+    assert _row(org)["policy"]["mode"] == "label"
+    assert _row(org)["policy"]["rules"]["cap"]["mode"] == "label"
+    org.world.change_default_branch("trunk", files={}, by="olivia", repo="acme/.github")
+    org.settle()
+    assert _row(org)["policy"]["rules"]["cap"]["mode"] == "off"
+    assert _row(org)["policy"]["mode"] == "label"
+
+
 BROKEN = "mode: clsoe\n"
 
 

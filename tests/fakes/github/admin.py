@@ -39,6 +39,18 @@ class Admin(World):
         return repository
 
     @locked
+    def change_default_branch(
+        self, to: str, *, files: dict[str, str], by: str, repo: str | None = None
+    ) -> Repository:
+        """Another branch becomes the default one; `files` are what it holds."""
+        repository = self.repository(repo)
+        old, repository.default_branch = repository.default_branch, to
+        repository.files = {path: text.encode() for path, text in files.items()}
+        parts = {"action": "edited", "changes": {"default_branch": {"from": old}}}
+        self.tell("repository", repository, self.user(by), parts)
+        return repository
+
+    @locked
     def transfer_repository(self, to: str, *, by: str, repo: str | None = None) -> Repository:
         """Give the repository to another account. Installations of the old one lose it."""
         repository = self.repository(repo)
