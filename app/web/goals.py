@@ -122,7 +122,7 @@ def _budgets(tx: Tx, policy: Policy, repository_id: int, now: datetime) -> tuple
         cells = {}
         for tier in ("newcomer", "known", "trusted"):
             limit = getattr(budget, tier)
-            of = "no limit" if limit is None else f"{limit:,}"
-            cells[tier] = f"{spent.get((resource, tier), 0):,} of {of}"
+            of = ", no limit" if limit is None else f" of {limit:,}"
+            cells[tier] = f"{spent.get((resource, tier), 0):,}{of}"
         rows.append(BudgetRow(name=WORDS[resource], **cells))
     return tuple(rows)

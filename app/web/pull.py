@@ -8,7 +8,6 @@ from fastapi import APIRouter, HTTPException, Path, Request
 from starlette.responses import Response
 
 from app.core.decision import Decision
-from app.core.effects import Effect
 from app.core.scoring import Score
 from app.db import pull_report
 from app.db.pull_report import EffectRow, Whole
@@ -216,7 +215,7 @@ def _signals(last: Decision | None) -> tuple[SignalRow, ...]:
 
 
 def _act(row: EffectRow) -> ActRow:
-    act, detail, body = _described(row.effect)
+    act, detail, body = words.described(row.effect)
     return ActRow(
         act=act,
         detail=detail,
@@ -227,26 +226,6 @@ def _act(row: EffectRow) -> ActRow:
         created_at=row.created_at,
         ended_at=row.ended_at,
     )
-
-
-def _described(effect: Effect) -> tuple[str, str, str]:
-    """An effect in words: the act, on what, and the text that it writes."""
-    match effect.kind:
-        case "label":
-            return words.act_name("label", "on" if effect.present else "off"), effect.name, ""
-        case "ask_comment" | "close_comment":
-            return words.act_name(effect.kind, ""), "in a comment of its own", effect.body
-        case "status_comment":
-            return (
-                words.act_name("status_comment", ""),
-                "the one that is kept up to date",
-                effect.body,
-            )
-        case "check_run" | "config_check":
-            detail = f"{effect.conclusion}: {effect.title}"
-            return words.act_name(effect.kind, ""), detail, effect.summary
-        case _:
-            return words.act_name(effect.kind, ""), "", ""
 
 
 def _version(decision: Decision) -> VersionRow:

@@ -34,6 +34,16 @@ class RuleRow:
 
 
 @dataclass(frozen=True)
+class PlannedRow:
+    """An effect that would follow. `body` is what it would write, if anything."""
+
+    act: str
+    detail: str
+    body: str
+    observe: bool
+
+
+@dataclass(frozen=True)
 class SimulationPage(Page):
     """`simulation.html`. `waits`: the page asks again by itself. `acts` are in order."""
 
@@ -46,8 +56,7 @@ class SimulationPage(Page):
     summary: str
     mode: str
     rules: tuple[RuleRow, ...]
-    acts: tuple[str, ...]
-    recorded: tuple[str, ...]
+    acts: tuple[PlannedRow, ...]
 
 
 @router.post("/pull/{owner}/{repo}/{number}/simulate")
@@ -95,8 +104,7 @@ def _page(found: Simulation, full_name: str) -> SimulationPage:
         summary=decision.summary if decision else "",
         mode=decision.mode.word if decision else "",
         rules=_rules(decision) if decision else (),
-        acts=tuple(words.effect_name(p.effect) for p in planned if not p.observe),
-        recorded=tuple(words.effect_name(p.effect) for p in planned if p.observe),
+        acts=tuple(PlannedRow(*words.described(p.effect), observe=p.observe) for p in planned),
     )
 
 

@@ -72,10 +72,24 @@ def act_name(kind: EffectKind, word: str) -> str:
     return _ACTS.get((kind, word), (kind.replace("_", " "), ""))[0]
 
 
-def effect_name(effect: Effect) -> str:
-    """A planned effect in the infinitive."""
-    word = ("on" if effect.present else "off") if effect.kind == "label" else ""
-    return act_name(effect.kind, word)
+def described(effect: Effect) -> tuple[str, str, str]:
+    """An effect in words: the act, on what, and the text that it writes."""
+    match effect.kind:
+        case "label":
+            return act_name("label", "on" if effect.present else "off"), effect.name, ""
+        case "ask_comment" | "close_comment":
+            return act_name(effect.kind, ""), "in a comment of its own", effect.body
+        case "status_comment":
+            return (
+                act_name("status_comment", ""),
+                "the one that is kept up to date",
+                effect.body,
+            )
+        case "check_run" | "config_check":
+            detail = f"{effect.conclusion}: {effect.title}"
+            return act_name(effect.kind, ""), detail, effect.summary
+        case _:
+            return act_name(effect.kind, ""), "", ""
 
 
 HANDS: dict[HandAct, str] = {

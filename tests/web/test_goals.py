@@ -16,7 +16,7 @@ def test_a_repository_s_goals_and_budgets(server: Server, decided: Decided) -> N
     page = server.http.get("/goals/acme/widgets").text
     assert "95.0% within 5 minutes asked for, over 28 days" in page
     assert "1,234 of 20,000" in page
-    assert "0 of no limit" in page
+    assert "0, no limit" in page
 
 
 def test_they_are_for_who_may_see_the_repository(server: Server, decided: Decided) -> None:
