@@ -7,6 +7,7 @@ import lab  # noqa: F401 - makes `app` importable
 from sqlalchemy import create_engine, text
 
 from app.adapters.github.absent import NoGitHub
+from app.adapters.minhash import MinHashes
 from app.adapters.patterns import LinearPatterns
 from app.adapters.policy_file import PolicyFiles, parse_policy
 from app.core.cases import Means
@@ -42,6 +43,7 @@ class Pipeline:
             doorbell=self.rings,
             policies=PolicyFiles(),
             means=Means(patterns=LinearPatterns()),
+            sketcher=MinHashes(),
             app_login=lambda: None,
             clock=clock,
         )

@@ -147,6 +147,8 @@ def _value(root: Any, kind: Any) -> str:
         case "boolean":
             return "`true`, `false`"
         case "integer" | "number" if "maximum" in kind:
+            if "exclusiveMinimum" in kind:
+                return f"above {kind['exclusiveMinimum']:,}, up to {kind['maximum']:,}"
             return f"{kind['minimum']:,} to {kind['maximum']:,}"
         case "integer" | "number":
             return "a number"

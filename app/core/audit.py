@@ -17,7 +17,7 @@ from app.core.github import Account
 
 # Effects that change something for somebody; what only informs follows from the decision.
 TOLD: frozenset[EffectKind] = frozenset(
-    {"label", "ask_comment", "close_comment", "close", "reopen", "adopt", "limit"}
+    {"label", "ask_comment", "close_comment", "close", "reopen", "adopt", "limit", "control"}
 )
 
 

@@ -55,11 +55,11 @@ def decide(  # noqa: PLR0913 - each is one of the things that a decision rests o
     before = _before_rules(case, facts, policy)
     seen = Seen(facts=facts, score=score, patterns=means.patterns, now=now)
     findings = () if before else find(seen, policy)
-    state, summary = before or _after_rules(case, facts, findings, policy)
+    state, summary = before or _after_rules(case, facts, findings, policy, now)
     fingerprint = _fingerprint(facts, policy, findings, state)
     if fingerprint == case.fingerprint and not force:
         return None
-    rung = _rung(state, findings, facts)
+    rung = _rung(state, findings, facts, now)
     wanted = plan(
         Situation(
             case=case,
@@ -91,7 +91,25 @@ def decide(  # noqa: PLR0913 - each is one of the things that a decision rests o
         head_sha=facts.pull.head.sha,
         answers=facts.answers,
         pull_state="draft" if facts.pull.draft and facts.pull.state == "open" else facts.pull.state,
-        due_at=min((f.due_at for f in findings if f.due_at is not None), default=None),
+        due_at=_due(findings, facts, now),
+    )
+
+
+def _due(findings: tuple[Finding, ...], facts: Facts, now: datetime) -> datetime | None:
+    times = [f.due_at for f in findings]
+    if facts.appeal is not None and facts.appeal.deadline_at > now:
+        times.append(facts.appeal.deadline_at)
+    return min((at for at in times if at is not None), default=None)
+
+
+def appeal_lapsed(case: Case, facts: Facts, now: datetime) -> bool:
+    """Whether nobody answered the author's appeal in time. A maintainer's word needs a person."""
+    return (
+        facts.appeal is not None
+        and facts.appeal.deadline_at <= now
+        and case.closed_by_us
+        and not is_word(case.closed_for)
+        and not case.closed_by_hand(facts.hands)
     )
 
 
@@ -157,7 +175,7 @@ def _closed_by_others(case: Case) -> tuple[CaseState, str]:
 
 
 def _after_rules(
-    case: Case, facts: Facts, findings: tuple[Finding, ...], policy: Policy
+    case: Case, facts: Facts, findings: tuple[Finding, ...], policy: Policy, now: datetime
 ) -> tuple[CaseState, str]:
     """The state that the rules put a pull request in, with a sentence that says why."""
     if facts.pull.state == "closed":
@@ -167,6 +185,8 @@ def _after_rules(
             return CaseState.REOPENED, f"{asked.login} asked for it to be opened again."
         if facts.trust is not None and facts.trust.kind == "vouched":
             return CaseState.REOPENED, f"{facts.trust.by_login} vouched for the author."
+        if appeal_lapsed(case, facts, now):
+            return CaseState.REOPENED, "Nobody answered its author's appeal in time."
         if cured(case.closed_for, findings, facts, policy):
             return CaseState.REOPENED, "What it was closed for is no longer so."
         return CaseState.CLOSED, "The gate closed it; its author can have it opened again."
@@ -202,6 +222,8 @@ def exemption(facts: Facts, policy: Policy) -> str | None:
         return "GitHub names the author as part of the team."
     if facts.trust is not None and facts.trust.kind == "vouched":
         return f"{facts.trust.by_login} vouched for the author."
+    if facts.earned(policy.trust.earned):
+        return f"{facts.history.merged_lately} pull requests of the author were merged here."
     if facts.author.id in policy.exempt.accounts:
         return "The configuration exempts this account."
     if facts.author.is_app and facts.author.id in policy.exempt.apps:
@@ -209,13 +231,16 @@ def exemption(facts: Facts, policy: Policy) -> str | None:
     return None
 
 
-def _rung(state: CaseState, findings: tuple[Finding, ...], facts: Facts) -> Mode:
+def _rung(state: CaseState, findings: tuple[Finding, ...], facts: Facts, now: datetime) -> Mode:
     """How far the findings would go if the repository let them.
 
-    Where a maintainer took our label off, nothing is asked or closed over their head.
+    Where a maintainer took our label off, or has an appeal to answer, nothing is asked or closed
+    over their head.
     """
     if state is CaseState.FLAGGED:
         most = max(f.rung for f in findings)
+        if facts.appeal is not None and facts.appeal.deadline_at > now:
+            return min(most, Mode.LABEL)
         hands = [h.act for h in facts.hands if h.act in {"labeled", "unlabeled", "released"}]
         return min(most, Mode.LABEL) if hands[-1:] == ["unlabeled"] else most
     if state is CaseState.REOPENED and findings:

@@ -34,9 +34,12 @@ class StatusComment(Act):
 
 
 class Notice(Act):
-    """A comment of its own, since edits notify nobody: a question, or why it is being closed."""
+    """A comment of its own, since edits notify nobody.
 
-    kind: Literal["ask_comment", "close_comment"]
+    A question, why it is being closed, or the maintainer who is asked to answer an appeal.
+    """
+
+    kind: Literal["ask_comment", "close_comment", "appeal_comment"]
     body: str
     # The question starts a clock: after so many hours without an answer it is looked at again.
     grace_hours: int = 0
@@ -124,6 +127,31 @@ class LimitInteractions(Act):
     expiry: LimitExpiry
 
 
+class Announce(Act):
+    """Maintainers are told: by a comment on an issue, or else by a new issue."""
+
+    kind: Literal["announce"] = "announce"
+    issue: int | None = None
+    title: str
+    body: str
+
+
+Control = Literal["interaction_limit", "collaborators_only", "pull_cap"]
+
+
+class SetControl(Act):
+    """One of GitHub's own controls is on or off, at a maintainer's word.
+
+    An interaction limit for a day, pull requests by collaborators only, or at most so many open
+    ones for each user (`most`). Each needs the optional grant *administration: write*.
+    """
+
+    kind: Literal["control"] = "control"
+    control: Control
+    on: bool
+    most: int = Field(default=3, ge=1, le=1000)
+
+
 Effect = Annotated[
     SetLabel
     | StatusComment
@@ -133,7 +161,9 @@ Effect = Annotated[
     | Reopen
     | Adopt
     | React
-    | LimitInteractions,
+    | LimitInteractions
+    | SetControl
+    | Announce,
     Field(discriminator="kind"),
 ]
 EffectKind = Literal[
@@ -148,6 +178,9 @@ EffectKind = Literal[
     "adopt",
     "reaction",
     "limit",
+    "control",
+    "announce",
+    "appeal_comment",
 ]
 
 # An effect of the first kind is carried out only after the second, of the same decision, was.

@@ -6,6 +6,7 @@ from typing import Literal
 
 from app.core.change import Change
 from app.core.commands import Command
+from app.core.due_process import Earned
 from app.core.fact import Fact
 from app.core.github import Account, PullRequest
 from app.core.said import Said
@@ -139,14 +140,34 @@ class Trust(Fact):
         return self.until is not None and self.until <= now
 
 
+class Appeal(Fact):
+    """An author asked for a second look, and nobody answered yet. `named` is who was asked to."""
+
+    at: datetime
+    deadline_at: datetime
+    named: str | None = None
+
+
+CampaignAct = Literal["label", "ask", "close"]
+
+
+class CampaignWord(Fact):
+    """What a maintainer decided of a whole campaign that the pull request belongs to."""
+
+    word: CampaignAct
+    by_login: str
+    at: datetime
+
+
 class History(Fact):
     """What became of the author's earlier pull requests here, as far as we saw them.
 
     `answered` and `unanswered` count those in which somebody else wrote: with and without a
-    later word by the author.
+    later word by the author. `merged_lately`: within the time of `trust.earned`.
     """
 
     merged: int = 0
+    merged_lately: int = 0
     closed_unmerged: int = 0
     open: int = 0
     answered: int = 0
@@ -186,6 +207,8 @@ class Facts(Fact):
     open_pulls: tuple[OpenPull, ...] = ()
     rivals: tuple[Rival, ...] = ()
     trust: Trust | None = None
+    appeal: Appeal | None = None
+    campaign: CampaignWord | None = None
     asked: Asked = Asked()
     # None where it was not read: no rule asks for it, or GitHub did not answer.
     change: Change | None = None
@@ -200,6 +223,10 @@ class Facts(Fact):
     def author(self) -> Account | None:
         """Who opened it; None once that account was deleted."""
         return self.pull.user
+
+    def earned(self, trust: Earned | None) -> bool:
+        """Whether so many of the author's pull requests were merged here lately."""
+        return trust is not None and self.history.merged_lately >= trust.merged
 
     @property
     def ruling(self) -> Hand | None:

@@ -46,7 +46,8 @@ def _one(rule: Rule[Any], seen: Seen, policy: Policy) -> Finding | None:
 def _finding(rule: Rule[Any], found: Found, seen: Seen, policy: Policy) -> Finding:
     config, asked, now = policy.of(rule), seen.facts.asked, seen.now
     # A rule that only observes records what it would do by its nature.
-    goal = min(config.mode if config.mode > Mode.OBSERVE else rule.natural, rule.most)
+    most = min(rule.most, found.most)
+    goal = min(config.mode if config.mode > Mode.OBSERVE else rule.natural, most)
     grace = policy.grace(rule)
     rung, due = goal, found.until
     if goal is Mode.CLOSE and grace:
@@ -58,7 +59,7 @@ def _finding(rule: Rule[Any], found: Found, seen: Seen, policy: Policy) -> Findi
         sentence=found.sentence,
         way=found.way,
         rung=rung,
-        in_force=min(policy.in_force(config.mode), rule.most),
+        in_force=goal if found.ordered else min(policy.in_force(config.mode), most),
         goal=goal,
         grace_hours=grace if goal is Mode.CLOSE else 0,
         answered=asked.answered,

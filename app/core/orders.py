@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from app.core.commands import Command
 from app.core.effects import Reaction
 from app.core.fact import Fact
-from app.core.facts import HandAct, Request, Role, Trust, TrustKind
+from app.core.facts import Appeal, HandAct, Request, Role, Trust, TrustKind
 from app.core.github import Account
 from app.core.said import Said, Sentence, say
 
@@ -38,7 +38,7 @@ RIGHTS: dict[Command, Right] = {
     "appeal": Right(
         author=True,
         least=None,
-        about="Ask a maintainer to look at it, with a few words if you like.",
+        about="Ask a maintainer for a second look, with a few words if you like.",
     ),
     "verify": _TEAM.model_copy(
         update={
@@ -96,7 +96,8 @@ class Scene(Fact):
     """What a command is given about: the pull request as far as it matters.
 
     `ordered_closed`: closed at a maintainer's word, by a command on it or on its author.
-    `page` is where maintainers read the evidence. `target` is whom the command names, as GitHub
+    `appeal` is the open one, or the one that would be opened; `declined`: a maintainer said no to
+    the last. `page` is where maintainers read the evidence. `target` is whom the command names, as GitHub
     knows the login now, with their permission; None where nobody has it.
     """
 
@@ -105,6 +106,8 @@ class Scene(Fact):
     closed_by_us: bool
     ordered_closed: bool
     page: str
+    appeal: Appeal | None = None
+    declined: bool = False
     target: Account | None = None
     target_role: Role = Role.NONE
     now: datetime
@@ -126,6 +129,8 @@ def obey(request: Request, scene: Scene) -> Outcome:
         return _on_an_account(request, scene, _TRUSTS[request.command])
     if request.command == "reopen":
         return _reopen(request, scene)
+    if request.command == "appeal":
+        return _appeal(scene)
     if request.command == "close" and not scene.open:
         return _no(say("It is closed already."))
     answer = _ANSWERS.get(request.command)
@@ -147,7 +152,6 @@ _ANSWERS: dict[Command, Sentence] = {
     "hold": say("A maintainer holds it as it is. Nothing is asked and nothing is closed."),
     "close": say("A maintainer has it closed."),
     "undo": say("What the gate did here is taken back. It leaves this pull request alone."),
-    "appeal": say("The appeal is noted. A maintainer will look at it; no clock runs until then."),
 }
 
 
@@ -188,6 +192,50 @@ def _reopen(request: Request, scene: Scene) -> Outcome:
             else say("A person closed it, and not the gate. Write a comment to ask them.")
         )
     return Outcome(reaction="+1", granted=True)
+
+
+def _appeal(scene: Scene) -> Outcome:
+    """Once for each close: what a maintainer declined stays declined until it is closed anew."""
+    if scene.declined:
+        return _no(say("A maintainer answered the appeal already."))
+    if scene.appeal is None:
+        return _no(say("It is open, and nothing is asked. There is nothing to appeal against."))
+    values: dict[str, str] = {"date": f"{scene.appeal.deadline_at:%Y-%m-%d %H:%M}"}
+    if scene.appeal.named is not None:
+        values["login"] = scene.appeal.named
+    return Outcome(
+        reaction="+1",
+        answer=Sentence(
+            id=_APPEALED[_by_word(scene), scene.appeal.named is not None], values=values
+        ),
+        granted=True,
+        hand="appealed",
+    )
+
+
+def _by_word(scene: Scene) -> bool:
+    return scene.ordered_closed or scene.open
+
+
+# By whether only a person may decide, and whether one is named.
+_APPEALED: dict[tuple[bool, bool], str] = {
+    (False, True): say(
+        "The appeal is noted; {login} is asked to answer it. Without an answer until {date} (UTC) "
+        "it is opened again by itself."
+    ).id,
+    (False, False): say(
+        "The appeal is noted. Without an answer by a maintainer until {date} (UTC) it is opened "
+        "again by itself."
+    ).id,
+    (True, True): say(
+        "The appeal is noted; {login} is asked to answer it until {date} (UTC). Nothing is closed "
+        "until then."
+    ).id,
+    (True, False): say(
+        "The appeal is noted. A maintainer is asked to answer it until {date} (UTC). Nothing is "
+        "closed until then."
+    ).id,
+}
 
 
 def _on_an_account(request: Request, scene: Scene, kind: TrustKind) -> Outcome:

@@ -10,6 +10,14 @@ from pydantic import Field, create_model
 
 from app.core.budget import Budgets
 from app.core.config import AccountId, LabelName, Strict, Version
+from app.core.due_process import (
+    Appeals,
+    Breaker,
+    Campaigns,
+    Overturned,
+    ReportTo,
+    TrustSettings,
+)
 from app.core.effects import LimitExpiry, LimitGroup
 from app.core.modes import Mode, ModeWord
 from app.core.rules import RULES
@@ -121,6 +129,16 @@ class Policy(Strict):
     slo: Slo = Slo()
     budgets: Budgets = Budgets()
     exempt: Exempt = Exempt()
+    trust: TrustSettings = TrustSettings()
+    appeals: Appeals = Appeals()
+    campaigns: Campaigns = Campaigns()
+    breaker: Breaker | None = Field(
+        default=Breaker(), description="`null` lets the gate close without such a limit."
+    )
+    overturned: Overturned | None = Field(
+        default=Overturned(), description="`null` lets every rule act however often it is wrong."
+    )
+    report: ReportTo = ReportTo()
 
     def of(self, rule: Rule[C]) -> C:
         """The configuration of one rule."""

@@ -5,7 +5,9 @@ reads an instruction has the right to carry it out.
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 
+from app.core.brakes import Brake, brake_reason
 from app.core.effects import CheckButton, SetCheckRun
 from app.core.github import PullRequest
 from app.core.modes import Mode
@@ -245,6 +247,38 @@ def notice_ask(words: Words, findings: Sequence[Finding], hours: int) -> str:
             f"{words(ask)} {words(after)}",
         ]
     )
+
+
+def asked_to_answer(words: Words, login: str, until: datetime) -> str:
+    """The comment that asks one maintainer to answer an appeal."""
+    ask = say(
+        "@{login}, the author asks for a second look, and it is your turn to answer. Write one of "
+        "these lines until {date} (UTC):",
+        login=login,
+        date=f"{until:%Y-%m-%d %H:%M}",
+    )
+    return "\n".join([words(ask), "", "    /pulse reopen", "    /pulse close"])
+
+
+def announced(words: Words, brake: Brake) -> tuple[str, str]:
+    """Title and text of what maintainers are told when the gate stops by itself."""
+    if brake.rule is None:
+        title = words(say("Pulsegate stopped acting here"))
+        what = say(
+            "From now on it only records what it would do. Nothing is labelled, asked or closed "
+            "until a maintainer lets it go on."
+        )
+    else:
+        title = words(say("Pulsegate's rule {rule} only observes now", rule=brake.rule))
+        what = say(
+            "The rule only records what it would do until a maintainer lets it act again; the "
+            "others go on."
+        )
+    how = say(
+        "On its dashboard maintainers see what was done, take it back in one go, let it go on, and "
+        "set GitHub's own limits."
+    )
+    return title, "\n\n".join([words(brake_reason(brake)), words(what), words(how)])
 
 
 def check_run_for_queue(head_sha: str) -> SetCheckRun:

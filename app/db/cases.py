@@ -1,8 +1,8 @@
 """One row for each pull request: as last seen, as last decided, and what we wrote there."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import RowMapping, false, func, select, tuple_, update
+from sqlalchemy import DateTime, RowMapping, cast, false, func, select, tuple_, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.decision import Case, CaseState, Decision, Planned
@@ -17,6 +17,7 @@ from app.db.tables import cases, decisions
 
 # More pull requests by one author at a time are a flood, whatever their number.
 _MOST = 2000
+_EVER = datetime.min.replace(year=1970, tzinfo=UTC)
 
 
 class Row(Fact):
@@ -238,8 +239,11 @@ def opened_near(
     return tuple(Opened(number=n, at=opened) for n, opened in tx.execute(rows))
 
 
-def history(tx: Tx, repository_id: int, author_id: int, number: int) -> History:
-    """What became of the author's other pull requests here."""
+def history(
+    tx: Tx, repository_id: int, author_id: int, number: int, lately: datetime | None = None
+) -> History:
+    """What became of the author's other pull requests here; `lately`: since when, else ever."""
+    merged_at = cast(cases.c.snapshot["merged_at"].as_string(), DateTime(timezone=True))
     merged = cases.c.merged.is_(True)
     asked = cases.c.asked_at.is_not(None)
     row = tx.execute(
@@ -249,6 +253,7 @@ def history(tx: Tx, repository_id: int, author_id: int, number: int) -> History:
             func.count().filter(cases.c.pull_state == "open"),
             func.count().filter(asked, cases.c.answered_at.is_not(None)),
             func.count().filter(asked, cases.c.answered_at.is_(None)),
+            func.count().filter(merged, merged_at >= (lately or _EVER)),
         ).where(
             cases.c.repository_id == repository_id,
             cases.c.author_id == author_id,
@@ -256,7 +261,12 @@ def history(tx: Tx, repository_id: int, author_id: int, number: int) -> History:
         )
     ).one()
     return History(
-        merged=row[0], closed_unmerged=row[1], open=row[2], answered=row[3], unanswered=row[4]
+        merged=row[0],
+        closed_unmerged=row[1],
+        open=row[2],
+        answered=row[3],
+        unanswered=row[4],
+        merged_lately=row[5],
     )
 
 

@@ -8,16 +8,18 @@ from sqlalchemy import ColumnElement, and_, func, select, update
 from sqlalchemy import case as sql_case
 from sqlalchemy.dialects.postgresql import insert
 
+from app.core.brakes import Brake, braked
 from app.core.fact import Fact
 from app.core.facts import RepositoryRef, Role
 from app.core.github import Installation, Repository, RepositoryName
 from app.core.policy import Policy
+from app.db import brakes
 from app.db.engine import Tx
 from app.db.tables import installations, repositories
 
 
 class Standing(Fact):
-    """How a repository stands with us, and the policy in force there.
+    """How a repository stands with us, and the policy in force there, less what is braked.
 
     `gone` says why nothing may be done for it any more. `roles` are the answers that a recording
     brought with it, by account id; None for a real installation.
@@ -32,6 +34,7 @@ class Standing(Fact):
     policy_read: bool
     roles: dict[int, Role] | None
     permissions: dict[str, str]
+    brakes: tuple[Brake, ...] = ()
 
     @property
     def recorded(self) -> bool:
@@ -215,6 +218,9 @@ def standing(tx: Tx, repository_id: int) -> Standing | None:
     roles = None
     if recording is not None:
         roles = {int(k): Role(v) for k, v in recording.get("roles", {}).items()}
+    on = brakes.on(tx, repository_id)
+    policy = Policy.model_validate(row["policy"]) if row["policy"] else Policy()
+    version = row["policy_sha"] or "default"
     return Standing(
         repository=RepositoryRef(
             id=row["id"],
@@ -225,8 +231,9 @@ def standing(tx: Tx, repository_id: int) -> Standing | None:
         installed_at=row["installed_at"],
         suspended=row["suspended_at"] is not None,
         gone=gone,
-        policy=Policy.model_validate(row["policy"]) if row["policy"] else Policy(),
-        policy_sha=row["policy_sha"] or "default",
+        policy=braked(policy, on),
+        policy_sha="~".join([version, *(f"brake{b.id}" for b in on)]),
+        brakes=on,
         policy_read=row["policy_read_at"] is not None,
         roles=roles,
         permissions=row["permissions"],

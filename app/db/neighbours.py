@@ -17,6 +17,7 @@ from app.db.tables import case_issues, cases, decisions, installations, reposito
 
 # More at a time are a flood, whatever their number.
 MOST = 500
+_MOST_HELD = 20_000
 _LAST = and_(decisions.c.case_id == cases.c.id, decisions.c.version == cases.c.version)
 
 
@@ -190,6 +191,21 @@ def standing_of(tx: Tx, repository_id: int, author_id: int) -> list[int]:
         )
         .order_by(cases.c.number)
         .limit(MOST)
+    )
+    return list(tx.execute(rows).scalars())
+
+
+def held_up(tx: Tx, repository_id: int) -> list[int]:
+    """Open pull requests here that a rule applied to when they were last decided."""
+    rows = (
+        select(cases.c.number)
+        .where(
+            cases.c.repository_id == repository_id,
+            cases.c.state == CaseState.FLAGGED,
+            cases.c.pull_state == "open",
+        )
+        .order_by(cases.c.decided_at.desc())
+        .limit(_MOST_HELD)
     )
     return list(tx.execute(rows).scalars())
 

@@ -1,6 +1,6 @@
 """Every act on the world, as a row before it happens; what is taken by a worker: `claims`."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -172,6 +172,40 @@ def add_reactions(  # noqa: PLR0913 - the columns of the rows
         key = f"{case_id}:reaction:{one.where}:{one.comment_id}:{one.content}"
         made.append(_beside(tx, key, case_id, number, repository, one, "", now))
     return [id_ for id_ in made if id_ is not None]
+
+
+def add_beside(  # noqa: PLR0913 - the columns of the row
+    tx: Tx,
+    *,
+    key: str,
+    case_id: int,
+    number: int,
+    repository: RepositoryRef,
+    effect: Effect,
+    now: datetime,
+) -> int | None:
+    """Stores an effect on a pull request that follows from no decision, once for its key."""
+    return _beside(tx, key, case_id, number, repository, effect, "", now)
+
+
+def drop_closes(
+    tx: Tx, repository_id: int, but: Collection[str], reason: str, now: datetime
+) -> None:
+    """Stops the closes that wait there with their comments, `but` those for one of these rules.
+
+    Not what a person ordered, which names no rule; nor what was begun.
+    """
+    rows = select(outbox.c.id, outbox.c.requires, outbox.c.effect["rules"]).where(
+        outbox.c.repository_id == repository_id,
+        outbox.c.kind == "close",
+        outbox.c.state == EffectState.PENDING,
+        outbox.c.attempts == 0,
+    )
+    stopped = [r for r in tx.execute(rows).all() if r[2] and not set(r[2]) & set(but)]
+    comments = [r.requires for r in stopped if r.requires]
+    mine = outbox.c.id.in_([r.id for r in stopped])
+    theirs = and_(outbox.c.key.in_(comments), outbox.c.attempts == 0)
+    _drop_where(tx, or_(mine, theirs), reason, now)
 
 
 def _beside(  # noqa: PLR0913 - the columns of the row

@@ -20,7 +20,7 @@ MOST = 50
 
 
 class EffectRow(Fact):
-    """One row of the outbox. `version` is the decision that it follows from."""
+    """One row of the outbox. `version`: of the decision that it follows from; 0 for none."""
 
     version: int
     effect: Effect
@@ -77,6 +77,12 @@ def _decisions(tx: Tx, case_id: int) -> tuple[Decision, ...]:
     return tuple(Decision.model_validate(found) for found in tx.execute(rows).scalars())
 
 
+def _version(key: str) -> int:
+    """Of the decision that an effect follows from; 0 for one that follows from none."""
+    word = key.split(":")[1]
+    return int(word) if word.isdecimal() else 0
+
+
 def _effects(tx: Tx, case_id: int) -> tuple[EffectRow, ...]:
     pull = select(cases.c.repository_id, cases.c.number).where(cases.c.id == case_id).subquery()
     rows = (
@@ -92,7 +98,7 @@ def _effects(tx: Tx, case_id: int) -> tuple[EffectRow, ...]:
     )
     found = [
         EffectRow(
-            version=int(row["key"].split(":")[1]),
+            version=_version(row["key"]),
             effect=_EFFECT.validate_python(row["effect"]),
             **{n: row[n] for n in ("state", "attempts", "reason", "created_at", "ended_at")},
         )

@@ -20,7 +20,7 @@ from sqlalchemy import (
     func,
     text,
 )
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 metadata = MetaData(
     naming_convention={
@@ -202,6 +202,7 @@ trust = Table(
     _time("ended_at"),
     # Of one account the newest row that has not ended counts.
     Index("trust_account_idx", "repository_id", "account_id", "id"),
+    Index("trust_anywhere_idx", "account_id", "id"),
 )
 
 hands = Table(
@@ -340,6 +341,153 @@ simulations = Table(
     Column("decision", JSONB(none_as_null=True)),
     Column("error", Text),
     Index("simulations_created_idx", "created_at"),
+)
+
+rule_acts = Table(
+    "rule_acts",
+    metadata,
+    # What a rule did on a pull request (`done`), or would have done (`rung`), at most; and whether
+    # a person took it back. One row, however often it is decided anew.
+    Column("case_id", BigInteger, ForeignKey("cases.id"), primary_key=True, autoincrement=False),
+    Column("rule", Text, primary_key=True),
+    Column("repository_id", BigInteger, nullable=False),
+    _time("at", nullable=False),
+    Column("rung", SmallInteger, nullable=False),
+    Column("done", SmallInteger, nullable=False),
+    _time("overturned_at"),
+    Column("overturned_by", Text),
+    Index("rule_acts_repository_idx", "repository_id", "at"),
+)
+
+brakes = Table(
+    "brakes",
+    metadata,
+    # The gate, or one rule, only observes until a person ends it.
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("repository_id", BigInteger, nullable=False),
+    Column("rule", Text),
+    Column("cause", Text, nullable=False),
+    Column("of", Integer, nullable=False),
+    Column("out_of", Integer, nullable=False),
+    _time("at", nullable=False),
+    _time("ended_at"),
+    Column("ended_by_id", BigInteger),
+    Column("ended_by_login", Text),
+    Index(
+        "brakes_on_idx",
+        "repository_id",
+        text("coalesce(rule, '')"),
+        unique=True,
+        postgresql_where=text("ended_at IS NULL"),
+    ),
+)
+
+appeals = Table(
+    "appeals",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("case_id", BigInteger, ForeignKey("cases.id"), nullable=False),
+    Column("repository_id", BigInteger, nullable=False),
+    _time("at", nullable=False),
+    _time("deadline_at", nullable=False),
+    # The author's words, and the login of who is asked to answer.
+    Column("words", Text, nullable=False, server_default=text("''")),
+    Column("named", Text),
+    _time("ended_at"),
+    Column("outcome", Text),
+    Column("by_id", BigInteger),
+    Column("by_login", Text),
+    Index("appeals_case_idx", "case_id", "id"),
+    Index("appeals_repository_idx", "repository_id", "at"),
+)
+
+undos = Table(
+    "undos",
+    metadata,
+    # What was taken back in one go; `what` says it in words.
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("repository_id", BigInteger, nullable=False),
+    Column("what", Text, nullable=False, server_default=text("''")),
+    Column("by_id", BigInteger, nullable=False),
+    Column("by_login", Text, nullable=False),
+    _time("at", nullable=False),
+    # When it was taken back itself.
+    _time("ended_at"),
+    Index("undos_repository_idx", "repository_id", "id"),
+)
+
+undo_cases = Table(
+    "undo_cases",
+    metadata,
+    # `version`: of the last decision before it.
+    Column("undo_id", BigInteger, ForeignKey("undos.id"), primary_key=True, autoincrement=False),
+    Column("case_id", BigInteger, ForeignKey("cases.id"), primary_key=True, autoincrement=False),
+    Column("version", Integer, nullable=False),
+)
+
+campaigns = Table(
+    "campaigns",
+    metadata,
+    # Pull requests that belong to one flood: by one author, or nearly the same by several.
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("repository_id", BigInteger, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("author_id", BigInteger),
+    _time("first_at", nullable=False),
+    _time("last_at", nullable=False),
+    Index("campaigns_repository_idx", "repository_id", "last_at"),
+)
+
+campaign_members = Table(
+    "campaign_members",
+    metadata,
+    Column("case_id", BigInteger, ForeignKey("cases.id"), primary_key=True, autoincrement=False),
+    Column("campaign_id", BigInteger, ForeignKey("campaigns.id"), nullable=False),
+    # Named one by one by a person, although it would be spared.
+    Column("named", Boolean, nullable=False, server_default=text("false")),
+    Index("campaign_members_campaign_idx", "campaign_id"),
+)
+
+campaign_words = Table(
+    "campaign_words",
+    metadata,
+    # What a maintainer decided of a campaign; the newest that has not ended counts.
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("campaign_id", BigInteger, ForeignKey("campaigns.id"), nullable=False),
+    Column("word", Text, nullable=False),
+    Column("reason", Text, nullable=False, server_default=text("''")),
+    Column("by_id", BigInteger, nullable=False),
+    Column("by_login", Text, nullable=False),
+    _time("at", nullable=False),
+    _time("ended_at"),
+    Column("ended_by_login", Text),
+    Index("campaign_words_campaign_idx", "campaign_id", "id"),
+)
+
+likenesses = Table(
+    "likenesses",
+    metadata,
+    # MinHash of the words and of the changes of a pull request, and the bands that near-duplicates
+    # have in common (`app.adapters.minhash`).
+    Column("case_id", BigInteger, ForeignKey("cases.id"), primary_key=True, autoincrement=False),
+    Column("words", LargeBinary),
+    Column("changes", LargeBinary),
+    Column("bands", ARRAY(Integer), nullable=False),
+    Index("likenesses_bands_idx", "bands", postgresql_using="gin"),
+)
+
+account_notes = Table(
+    "account_notes",
+    metadata,
+    # For moderators alone.
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("repository_id", BigInteger, nullable=False),
+    Column("account_id", BigInteger, nullable=False),
+    Column("words", Text, nullable=False),
+    Column("by_id", BigInteger, nullable=False),
+    Column("by_login", Text, nullable=False),
+    _time("at", nullable=False),
+    Index("account_notes_account_idx", "repository_id", "account_id", "id"),
 )
 
 sessions = Table(

@@ -8,15 +8,19 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core.facts import Trust
 from app.core.github import Account
 from app.db.engine import Tx
-from app.db.tables import trust
+from app.db.tables import repositories, trust
 
 
-def current(tx: Tx, repository_id: int, account_id: int, now: datetime) -> Trust | None:
-    """The newest word that holds now."""
+def current(
+    tx: Tx, repository_id: int, account_id: int, now: datetime, *, shared: bool = False
+) -> Trust | None:
+    """The newest word that holds now: the repository's own, or else, if `shared`, of others.
+
+    Others are those of the same installation that share theirs as well.
+    """
     rows = (
         select(trust.c.kind, trust.c.by_login, trust.c.at, trust.c.until, trust.c.reason)
         .where(
-            trust.c.repository_id == repository_id,
             trust.c.account_id == account_id,
             trust.c.ended_at.is_(None),
             or_(trust.c.until.is_(None), trust.c.until > now),
@@ -24,7 +28,15 @@ def current(tx: Tx, repository_id: int, account_id: int, now: datetime) -> Trust
         .order_by(trust.c.id.desc())
         .limit(1)
     )
-    row = tx.execute(rows).mappings().one_or_none()
+    own = tx.execute(rows.where(trust.c.repository_id == repository_id)).mappings().one_or_none()
+    if own is not None or not shared:
+        return Trust(**own) if own else None
+    here = select(repositories.c.installation_id).where(repositories.c.id == repository_id)
+    others = select(repositories.c.id).where(
+        repositories.c.installation_id == here.scalar_subquery(),
+        repositories.c.policy["trust"]["shared"].as_boolean(),
+    )
+    row = tx.execute(rows.where(trust.c.repository_id.in_(others))).mappings().one_or_none()
     return Trust(**row) if row else None
 
 

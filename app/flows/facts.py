@@ -6,7 +6,7 @@ from app.core.facts import Facts, Role
 from app.core.features import RATE_MINUTES
 from app.core.policy import Policy
 from app.core.rules import burst
-from app.db import cases, neighbours, people, trust
+from app.db import appeals, campaigns, cases, neighbours, people, trust
 from app.db.engine import Database
 from app.flows.evidence import Evidence, Roles
 
@@ -14,6 +14,11 @@ from app.flows.evidence import Evidence, Roles
 def burst_window(minutes: int) -> timedelta:
     """How far around a pull request its author's others are looked at."""
     return timedelta(minutes=max(minutes, RATE_MINUTES))
+
+
+def _lately(policy: Policy) -> timedelta:
+    earned = policy.trust.earned
+    return timedelta(days=earned.days if earned else 0)
 
 
 def facts_of(
@@ -31,6 +36,7 @@ def facts_of(
             requests=tuple(evidence.requests),
             answers=tuple(evidence.obeyed.answers) or row.case.answers,
             asked=row.asked,
+            appeal=appeals.open_on(tx, row.case.id),
             installed_at=roles.standing.installed_at,
         )
         if author is None:
@@ -50,7 +56,12 @@ def facts_of(
                 if anywhere
                 else (),
                 "open_pulls": neighbours.open_pulls(tx, repository_id, author.id),
-                "trust": trust.current(tx, repository_id, author.id, roles.now),
-                "history": cases.history(tx, repository_id, author.id, row.case.number),
+                "trust": trust.current(
+                    tx, repository_id, author.id, roles.now, shared=policy.trust.shared
+                ),
+                "campaign": campaigns.word_on(tx, row.case.id),
+                "history": cases.history(
+                    tx, repository_id, author.id, row.case.number, roles.now - _lately(policy)
+                ),
             }
         )

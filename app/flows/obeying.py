@@ -2,14 +2,16 @@
 
 from dataclasses import dataclass
 
+from app.core.appeals import opened
 from app.core.commands import Given, Wrong, commands
 from app.core.effects import React
 from app.core.events import CommentEvent
-from app.core.facts import Hand, Request, Role
+from app.core.facts import Appeal, Hand, Request, Role
 from app.core.github import Account
 from app.core.ladder import is_word
 from app.core.orders import RIGHTS, Outcome, Scene, obey
-from app.db import cases, people
+from app.db import appeals, cases, people
+from app.db.engine import Tx
 from app.db.inbox import Stimulus
 from app.flows.evidence import Evidence, Roles, Word
 
@@ -86,6 +88,7 @@ class Obeying:
         pull = self.row.pull
         with self.roles.database.begin() as tx:
             hands = people.hands_on(tx, self.row.case.id)
+            appeal, declined = self._appeal(tx, request, stimulus)
         ruling = [h.act for h in hands if h.act in {"ordered_closed", "undone", "adopted"}]
         scene = Scene(
             author=pull.user,
@@ -93,11 +96,27 @@ class Obeying:
             closed_by_us=self.row.case.closed_by_us and not self.row.case.closed_by_hand(hands),
             ordered_closed=ruling[-1:] == ["ordered_closed"] or self._by_a_word(),
             page=self.page,
+            appeal=appeal,
+            declined=declined,
             target=target,
             target_role=target_role,
             now=stimulus.received_at,
         )
         return obey(request, scene)
+
+    def _appeal(self, tx: Tx, request: Request, stimulus: Stimulus) -> tuple[Appeal | None, bool]:
+        """The appeal that is open or would be opened, and whether the last one was declined."""
+        case, standing = self.row.case, self.roles.standing
+        if request.command != "appeal":
+            return None, False
+        known = appeals.open_on(tx, case.id)
+        at = appeals.last_declined(tx, case.id)
+        declined = at is not None and (case.closed_at is None or case.closed_at <= at)
+        if known is not None or not (case.rules or self.row.pull.state == "closed"):
+            return known, declined
+        config = standing.policy.appeals
+        turns = appeals.loads(tx, standing.repository.id, config.maintainers)
+        return opened(config, turns, request.login, stimulus.received_at), declined
 
     def _by_a_word(self) -> bool:
         case = self.row.case

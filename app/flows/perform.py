@@ -9,10 +9,12 @@ from app.core.effects import HEAD_MOVED, Close, Known, Receipt, Reopen, no_longe
 from app.core.errors import Rejected, RetryLater
 from app.core.github import PullRequest
 from app.core.ports import Reader, Writer
+from app.core.said import Catalogues
 from app.db import audit, cases, claims, installations, outbox
 from app.db.claims import Claim
 from app.db.engine import Database, Tx
 from app.db.installations import Standing
+from app.flows.fairness import stop_after_close
 from app.flows.limit import limit_after_close
 
 # A worker stops after so many effects of one pull request, to stay under its time limit.
@@ -27,6 +29,7 @@ class Perform:
     database: Database
     reader: Reader
     writer: Writer
+    catalogues: Catalogues
     clock: Callable[[], datetime]
     lease: timedelta
 
@@ -132,6 +135,8 @@ class Perform:
                 self._tell(tx, claim, "done")
             if mine and isinstance(claim.effect, Close):
                 limit_after_close(tx, standing, now)
+                # The sweep rings for what follows.
+                stop_after_close(tx, standing, self.catalogues, now)
 
 
 def _maybe_ours(claim: Claim, live: PullRequest) -> bool:

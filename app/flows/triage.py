@@ -10,6 +10,7 @@ from app.core.commands import Given, commands
 from app.core.effects import SetCheckRun
 from app.core.errors import Rejected, RetryLater
 from app.core.events import CommentEvent, Event, PullRequestEvent, Unread
+from app.core.likeness import Sketcher
 from app.core.modes import Mode
 from app.core.ports import AppApi, Doorbell, Policies, Reader
 from app.core.scoring import Scorer
@@ -17,7 +18,7 @@ from app.db import audit, cases, inbox, installations, neighbours, outbox, peopl
 from app.db.engine import Database
 from app.db.inbox import Stimulus
 from app.db.installations import Standing
-from app.flows import spending, waves
+from app.flows import campaigns, fairness, spending, waves
 from app.flows.config_checks import ConfigChecks
 from app.flows.evidence import Evidence, Roles, event_of, gather
 from app.flows.housekeeping import NO_INSTALLATION, Housekeeping, ended_unheard, learn
@@ -46,6 +47,7 @@ class Triage:
     doorbell: Doorbell
     policies: Policies
     means: Means
+    sketcher: Sketcher
     app_login: Callable[[], str | None]
     clock: Callable[[], datetime]
 
@@ -137,7 +139,7 @@ class Triage:
             return
         judged = self._decide(standing, number, evidence, roles)
         judged, run = self._config_check(standing, judged, now)
-        self._store(standing, number, judged, ids, now, run)
+        self._store(standing, number, judged, evidence, ids, now, run)
 
     def _config_check(
         self, standing: Standing, judged: Judged, now: datetime
@@ -248,6 +250,7 @@ class Triage:
         standing: Standing,
         number: int,
         judged: Judged,
+        evidence: Evidence,
         ids: Sequence[int],
         now: datetime,
         run: SetCheckRun | None,
@@ -255,6 +258,7 @@ class Triage:
         """One transaction: the decision, its effects, the handled rows, and who else to look at."""
         case, decision, facts = judged.case, judged.decision, judged.facts
         effects: list[int] = []
+        sketch = campaigns.sketch(judged, self.sketcher)
         with self.database.begin() as tx:
             waves.hold_neighbours(tx, standing, facts)
             if facts.asked.author_at is not None:
@@ -279,11 +283,13 @@ class Triage:
                 cases.look_again(tx, case.id, judged.due_at)
             outcome = f"decided: {decision.state.value}" if decision else _UNCHANGED
             inbox.handled(tx, ids, outcome, self.clock())
-            others = waves.others(tx, standing, judged, now)
+            rings = fairness.settle(tx, standing, judged, evidence, self.means.catalogues, now)
+            rings += campaigns.join(tx, standing, judged, sketch, now)
+            rings += [("triage", other) for other in waves.others(tx, standing, judged, now)]
         if effects:
             self.doorbell.ring("perform", effects[0])
-        for other in others:
-            self.doorbell.ring("triage", other)
+        for task, id_ in rings:
+            self.doorbell.ring(task, id_)
 
     def _handled(self, ids: Sequence[int], outcome: str) -> None:
         with self.database.begin() as tx:

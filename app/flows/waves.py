@@ -63,6 +63,13 @@ def of_account(  # noqa: PLR0913
     return _asked(tx, standing, wanted, now)
 
 
+def ask_all(
+    tx: Tx, standing: Standing, numbers: Iterable[int], cause: str, now: datetime
+) -> list[int]:
+    """Asks for all of these; `cause` names what happened, once."""
+    return _asked(tx, standing, [(standing.repository.id, n, cause) for n in numbers], now)
+
+
 def _asked(
     tx: Tx, standing: Standing, wanted: list[tuple[int, int, str]], now: datetime
 ) -> list[int]:

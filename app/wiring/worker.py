@@ -11,6 +11,7 @@ from app.adapters.github.app_api import GitHubAppApi
 from app.adapters.github.client import GitHub
 from app.adapters.github.reader import GitHubReader
 from app.adapters.github.writer import GitHubWriter
+from app.adapters.minhash import MinHashes
 from app.adapters.patterns import LinearPatterns
 from app.adapters.policy_file import PolicyFiles
 from app.adapters.queue import CeleryDoorbell
@@ -104,6 +105,7 @@ class WorkerParts:
                 doorbell=bell,
                 policies=PolicyFiles(),
                 means=means,
+                sketcher=MinHashes(),
                 app_login=lambda: login,
                 clock=clock,
             ),
@@ -111,6 +113,7 @@ class WorkerParts:
                 database=database,
                 reader=reader,
                 writer=writer,
+                catalogues=words,
                 clock=clock,
                 lease=timedelta(seconds=self.base.settings.effect_lease_seconds),
             ),

@@ -159,10 +159,12 @@ def test_the_score_alone_never_closes(one: Situation) -> None:
 def test_a_maintainers_hand_ends_all_but_the_check_run(one: Situation) -> None:
     if any(h.act in {"reopened", "dismissed"} for h in one.facts.hands):
         assert one.decision.state is CaseState.LEFT_ALONE
-        assert {p.effect.kind for p in one.decision.planned} <= {"check_run"}
+        # A status comment that stands there says so.
+        stands = {"status_comment"} if one.case.has_status_comment else set()
+        assert {p.effect.kind for p in one.decision.planned} <= {"check_run", *stands}
         for planned in one.decision.planned:
-            assert isinstance(planned.effect, SetCheckRun)
-            assert planned.effect.conclusion == "success"
+            if isinstance(planned.effect, SetCheckRun):
+                assert planned.effect.conclusion == "success"
 
 
 @given(situations())

@@ -15,6 +15,7 @@ from app.adapters.github.client import GitHub as Connections
 from app.adapters.github.reader import GitHubReader
 from app.adapters.github.tokens import TokenStore
 from app.adapters.github.writer import GitHubWriter
+from app.adapters.minhash import MinHashes
 from app.adapters.patterns import LinearPatterns
 from app.adapters.policy_file import PolicyFiles
 from app.core.cases import Means
@@ -204,6 +205,7 @@ def gate(github: GitHub, engine: "Engine", database_url: str) -> Iterator[Gate]:
             doorbell=bell,
             policies=PolicyFiles(),
             means=means,
+            sketcher=MinHashes(),
             app_login=lambda: credentials.bot_login,
             clock=clock,
         ),
@@ -211,6 +213,7 @@ def gate(github: GitHub, engine: "Engine", database_url: str) -> Iterator[Gate]:
             database=database,
             reader=reader,
             writer=writer,
+            catalogues=words,
             clock=clock,
             lease=timedelta(seconds=30),
         ),

@@ -1,7 +1,7 @@
-"""GitHub's own interaction limits of a repository: for a time only some accounts may open anything."""
+"""GitHub's own controls of a repository: who may open pull requests there, and how many."""
 
 from app.adapters.github.connection import Connection, path
-from app.core.effects import LimitInteractions, Receipt
+from app.core.effects import LimitInteractions, Receipt, SetControl
 
 
 def limit_interactions(github: Connection, where: str, effect: LimitInteractions) -> Receipt:
@@ -15,4 +15,27 @@ def limit_interactions(github: Connection, where: str, effect: LimitInteractions
     if isinstance(there, dict) and there.get("limit"):
         return Receipt(changed=False)
     github.write("PUT", limits, {"limit": effect.group, "expiry": effect.expiry})
+    return Receipt()
+
+
+def set_control(github: Connection, where: str, effect: SetControl) -> Receipt:
+    """Puts one of GitHub's controls on or off; as often as it is repeated, the same comes of it.
+
+    `Rejected` (403) without the grant *administration: write*, (405) where GitHub does not offer it.
+    """
+    limits = where + path("interaction-limits")
+    match effect.control:
+        case "interaction_limit" if effect.on:
+            github.write("PUT", limits, {"limit": "existing_users", "expiry": "one_day"})
+        case "interaction_limit":
+            github.write("DELETE", limits)
+        case "collaborators_only":
+            policy = "collaborators_only" if effect.on else "all"
+            github.write("PATCH", where, {"pull_request_creation_policy": policy})
+        case "pull_cap":
+            cap = {
+                "enabled": effect.on,
+                **({"max_open_pull_requests": effect.most} if effect.on else {}),
+            }
+            github.write("PATCH", limits + path("pulls", "creation-cap"), cap)
     return Receipt()

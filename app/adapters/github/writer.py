@@ -12,11 +12,12 @@ from urllib.parse import quote
 
 from app.adapters.github.connection import Connection, path
 from app.adapters.github.errors import Answer, narrow
-from app.adapters.github.limits import limit_interactions
+from app.adapters.github.limits import limit_interactions, set_control
 from app.adapters.github.reader import items
 from app.core.effects import (
     Adopt,
     Annotation,
+    Announce,
     Close,
     Effect,
     Known,
@@ -26,6 +27,7 @@ from app.core.effects import (
     Receipt,
     Reopen,
     SetCheckRun,
+    SetControl,
     SetLabel,
     StatusComment,
 )
@@ -107,7 +109,7 @@ class GitHubWriter:
         self._bot_login = bot_login
         self._labels: set[tuple[int, str]] = set()
 
-    def carry_out(  # noqa: C901, PLR0913 - a case for each kind; the six things that name a write
+    def carry_out(  # noqa: C901, PLR0912, PLR0913 - a case for each kind; what names a write
         self,
         repository: RepositoryRef,
         number: int,
@@ -146,6 +148,10 @@ class GitHubWriter:
                 return self._adopt(write, effect)
             case LimitInteractions():
                 return limit_interactions(github, where, effect)
+            case SetControl():
+                return set_control(github, where, effect)
+            case Announce():
+                return self._announce(write, effect)
             case _:
                 assert_never(effect)
 
@@ -186,6 +192,32 @@ class GitHubWriter:
                 return Receipt(id=earlier, changed=False)
         text = {"body": _body(body, write.key)}
         return _receipt(write.github.write("POST", f"{write.issue}/comments", text))
+
+    def _announce(self, write: _Write, effect: Announce) -> Receipt:
+        """A comment on the issue, or a new issue; one that is gone or locked gets a new one."""
+        if effect.issue is not None:
+            try:
+                return self._comment(replace(write, number=effect.issue), effect.body)
+            except Rejected as error:
+                if error.status not in {403, 404, 410}:
+                    raise
+        if write.again:
+            earlier = self._find_issue(write)
+            if earlier is not None:
+                return Receipt(id=earlier, changed=False)
+        text = {"title": _shortened(effect.title, MAX_TITLE), "body": _body(effect.body, write.key)}
+        return _receipt(write.github.write("POST", write.where + path("issues"), text))
+
+    def _find_issue(self, write: _Write) -> int | None:
+        """Our issue that carries the key, among the newest hundred of ours."""
+        asked = {"creator": self._bot_login, "state": "all", "per_page": "100"}
+        answer = write.github.read(write.where + path("issues"), asked)
+        for item in items(answer.payload):
+            issue = narrow(_Comment, item)
+            marked = (issue.body or "").rstrip().endswith(_marker(write.key))
+            if marked and self._is_ours(issue.user, issue.performed_via_github_app):
+                return issue.id
+        return None
 
     def _find_comment(self, write: _Write) -> int | None:
         """Our comment that carries the key; a marker that anybody else planted is none."""

@@ -10,6 +10,7 @@ from app.core.rules import (
     apps,
     asked_for,
     burst,
+    campaign,
     cap,
     denied,
     diff_shape,
@@ -25,6 +26,7 @@ RULES: tuple[Rule[Any], ...] = tuple(
     module.RULE
     for module in (
         denied,
+        campaign,
         burst,
         pause,
         cap,

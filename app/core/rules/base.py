@@ -64,11 +64,15 @@ class Found(Fact):
     """A rule applies: the reason, for the author and maintainers alike, and the way out.
 
     `way` says what the author can do about it. `until` is when the rule ends by itself, if ever.
+    `most`: so far and no further, however far the rule may go. `ordered`: a maintainer decided it
+    for these very pull requests, so that it is done in every mode.
     """
 
     sentence: Said
     way: Said | None = None
     until: datetime | None = None
+    most: Mode = Mode.CLOSE
+    ordered: bool = False
 
 
 def worded(message: str) -> Sentence | None:

@@ -19,7 +19,7 @@ from tests.core.strategies import all_facts, hostile, scores, shows
 
 every = pytest.mark.parametrize("rule", RULES, ids=lambda r: r.name)
 # Rules that nobody asked for in the file; what they may do by themselves is known beforehand.
-ACTING = {"burst", "denied", "asked_for", "unattended", "paths", "pause"}
+ACTING = {"burst", "campaign", "denied", "asked_for", "unattended", "paths", "pause"}
 
 
 def test_names_are_keys_and_no_two_are_alike() -> None:

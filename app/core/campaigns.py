@@ -1,0 +1,79 @@
+"""Campaigns: floods folded into one thing to decide on.
+
+Pull requests belong together that are one author's burst, or that are nearly the same.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal
+
+from app.core.fact import Fact
+from app.core.facts import CampaignAct, CampaignWord
+
+CampaignKind = Literal["burst", "similar"]
+# `reopen` takes back what the gate did on all of them, and leaves them alone.
+CampaignOrder = Literal["label", "ask", "close", "reopen"]
+
+
+class Member(Fact):
+    """A pull request of a campaign. `named`: a person named it although it would be spared.
+
+    `exempt`: no rule applies to its author, or a maintainer's hand governs it; why, in words.
+    """
+
+    case_id: int
+    number: int
+    author_id: int | None
+    opened_at: datetime
+    named: bool = False
+    exempt: str = ""
+
+
+def spared(members: Sequence[Member]) -> dict[int, str]:
+    """Who stays out of what is decided on all, by case id, and why. `members` are all there are.
+
+    The earliest of a group by several accounts may be the one that the others copied, so that
+    nobody can have it closed by copying it.
+    """
+    why = {m.case_id: m.exempt for m in members if m.exempt}
+    if len({m.author_id for m in members}) > 1:
+        first = min(members, key=lambda m: (m.opened_at, m.number))
+        if not first.named:
+            why.setdefault(first.case_id, "the earliest of them, which the others may have copied")
+    return why
+
+
+def word_for(
+    case_id: int, members: Sequence[Member], word: CampaignWord | None
+) -> CampaignWord | None:
+    """The word that holds for one member; None where it is spared."""
+    return None if word is None or case_id in spared(members) else word
+
+
+class Joined(Fact):
+    """Which campaign a pull request joins, and which others become one with it."""
+
+    into: int | None
+    merged: tuple[int, ...] = ()
+
+
+def joined(known: Sequence[int], decided: Sequence[int]) -> Joined:
+    """Where what belongs together lies in several campaigns: the oldest takes in the others.
+
+    One that a maintainer decided on takes in only those that nobody decided on, and is never taken
+    in: what somebody decided meets nobody whom they did not see in it. `known` are ids.
+    """
+    if not known:
+        return Joined(into=None)
+    first = next(iter(sorted(set(known) & set(decided))), min(known))
+    rest = sorted(k for k in set(known) - {first} if k not in decided)
+    return Joined(into=first, merged=tuple(rest))
+
+
+ORDERS: dict[CampaignOrder, str] = {
+    "label": "label all",
+    "ask": "ask all",
+    "close": "close all",
+    "reopen": "reopen all and leave them alone",
+}
+ACTS: tuple[CampaignAct, ...] = ("label", "ask", "close")
