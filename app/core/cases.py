@@ -91,15 +91,8 @@ def decide(  # noqa: PLR0913 - each is one of the things that a decision rests o
         head_sha=facts.pull.head.sha,
         answers=facts.answers,
         pull_state="draft" if facts.pull.draft and facts.pull.state == "open" else facts.pull.state,
-        due_at=_due(findings, facts, now),
+        due_at=min((f.due_at for f in findings if f.due_at is not None), default=None),
     )
-
-
-def _due(findings: tuple[Finding, ...], facts: Facts, now: datetime) -> datetime | None:
-    times = [f.due_at for f in findings]
-    if facts.appeal is not None and facts.appeal.deadline_at > now:
-        times.append(facts.appeal.deadline_at)
-    return min((at for at in times if at is not None), default=None)
 
 
 def appeal_lapsed(case: Case, facts: Facts, now: datetime) -> bool:

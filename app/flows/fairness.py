@@ -16,7 +16,7 @@ from app.core.ladder import WORDS
 from app.core.ports import Task
 from app.core.render import announced, asked_to_answer
 from app.core.said import Catalogues
-from app.db import appeals, audit, brakes, neighbours, outbox, rule_acts
+from app.db import appeals, audit, brakes, cases, neighbours, outbox, rule_acts
 from app.db.engine import Tx
 from app.db.installations import Standing
 from app.flows.evidence import Evidence
@@ -96,6 +96,7 @@ def appeal(  # noqa: PLR0913
     turns = appeals.loads(tx, where.id, policy.appeals.maintainers)
     made = opened(policy.appeals, turns, author, now)
     id_ = appeals.add(tx, case.id, where.id, made, words)
+    cases.look_again(tx, case.id, made.deadline_at)
     place = Place(installation_id=where.installation_id, repository_id=where.id, number=case.number)
     until = {"until": made.deadline_at.isoformat()}
     audit.note(tx, place, Entry(at=now, act="appeal.opened", detail=until))

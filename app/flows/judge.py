@@ -140,6 +140,8 @@ class Judge:
         if facts.trust is not None:
             known = min((t for t in (known, facts.trust.until) if t is not None), default=None)
         times = [known, _window(facts.asked) if decision is None else None]
+        if facts.appeal is not None:
+            times.append(facts.appeal.deadline_at)
         if _LINK_RULE in {*rules, *case.closed_for}:
             age = now - facts.pull.created_at
             times.append(next((now + every for until, every in _LINKS if age < until), None))

@@ -26,6 +26,7 @@ import jwt
 from tests.fakes.github import (
     endpoints_answers,
     endpoints_app,
+    endpoints_issues,
     endpoints_limits,
     endpoints_repo,
     endpoints_reviews,
@@ -44,6 +45,7 @@ __all__ = [
     "Request",
     "endpoints_answers",
     "endpoints_app",
+    "endpoints_issues",
     "endpoints_limits",
     "endpoints_repo",
     "endpoints_reviews",

@@ -6,6 +6,7 @@ from typing import Any
 from tests.fakes.github.admin import Admin
 from tests.fakes.github.model import (
     Comment,
+    Issue,
     Label,
     Pull,
     PullCommit,
@@ -189,14 +190,14 @@ class Acts(Admin):
 
     @locked
     def write_comment(
-        self, repository: Repository, pull: Pull, body: str, sender: User, **more: Any
+        self, repository: Repository, thread: Pull | Issue, body: str, sender: User, **more: Any
     ) -> Comment:
         """Write a comment, as a person or (`app=…`) as an App."""
         now = self.now()
-        made = Comment(next(self.ids), pull.number, sender, body, now, now, **more)
-        pull.comments.append(made)
-        pull.updated_at = now
-        self.tell_comment("created", repository, pull, made, sender)
+        made = Comment(next(self.ids), thread.number, sender, body, now, now, **more)
+        thread.comments.append(made)
+        thread.updated_at = now
+        self.tell_comment("created", repository, thread, made, sender)
         return made
 
     @locked
@@ -204,15 +205,17 @@ class Acts(Admin):
         self,
         action: str,
         repository: Repository,
-        pull: Pull,
+        thread: Pull | Issue,
         comment: Comment,
         sender: User,
         **more: Any,
     ) -> None:
         """An `issue_comment` event."""
-        parts = {
+        plain = isinstance(thread, Issue)
+        issue = self.shapes.plain_issue if plain else self.shapes.issue
+        parts: dict[str, Any] = {
             "action": action,
-            "issue": self.shapes.issue(repository, pull),
+            "issue": issue(repository, thread),
             "comment": self.shapes.comment(repository, comment),
             **more,
         }

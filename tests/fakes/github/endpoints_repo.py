@@ -163,10 +163,10 @@ def create_label(call: Call) -> Answer:
 
 @route("GET", REPO + "/issues/{issue_number}/comments")
 def list_comments(call: Call) -> Answer:
-    """Comments of a pull request, the oldest first."""
+    """Comments of a pull request or issue, the oldest first."""
     repository = call.repository()
     since = call.query.get("since", "")
-    wanted = [c for c in call.pull(repository).comments if (when(c.updated_at) or "") >= since]
+    wanted = [c for c in call.thread(repository).comments if (when(c.updated_at) or "") >= since]
     items, links = call.page(wanted)
     return Answer(200, [call.world.shapes.comment(repository, c) for c in items], links)
 
@@ -186,10 +186,10 @@ def create_comment(call: Call) -> Answer:
     """Write a comment; 403 where the conversation is locked."""
     repository = call.repository()
     call.may_write(repository, "pull_requests", "issues")
-    pull, text = call.pull(repository), _text(call)
-    if pull.locked:
+    thread, text = call.thread(repository), _text(call)
+    if thread.locked:
         raise Refusal(403, "Unable to create comment because issue is locked.")
-    made = call.world.write_comment(repository, pull, text, call.actor, app=call.app)
+    made = call.world.write_comment(repository, thread, text, call.actor, app=call.app)
     return Answer(201, call.world.shapes.comment(repository, made))
 
 

@@ -11,12 +11,17 @@ class Acts(PullActs):
     """`Acts` on pull requests, and on issues."""
 
     @locked
-    def open_issue(self, *, by: str, title: str = "It breaks", repo: str | None = None) -> Issue:
-        """Somebody opens an issue."""
-        repository, user = self.repository(repo), self.user(by)
+    def open_issue(
+        self, *, by: str | User, title: str = "It breaks", repo: str | None = None, **more: Any
+    ) -> Issue:
+        """Somebody opens an issue, or (`app=…`) an App does."""
+        repository = self.repository(repo)
+        user = by if isinstance(by, User) else self.user(by)
         number, repository.next_number = repository.next_number, repository.next_number + 1
         now = self.now()
-        made = repository.issues[number] = Issue(next(self.ids), number, title, user, now, now)
+        made = repository.issues[number] = Issue(
+            next(self.ids), number, title, user, now, now, **more
+        )
         self._tell_issue("opened", repository, made, user)
         return made
 

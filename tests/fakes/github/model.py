@@ -169,6 +169,10 @@ class Issue:
     labels: list[Label] = field(default_factory=list)
     assignees: list[User] = field(default_factory=list)
     hidden: bool = False
+    body: str | None = None
+    app: "App | None" = None
+    comments: list[Comment] = field(default_factory=list)
+    locked: bool = False
 
 
 @dataclass(eq=False)
@@ -192,6 +196,8 @@ class Repository:
     checks: list[CheckRun] = field(default_factory=list)
     shas: set[str] = field(default_factory=set)
     limit: dict[str, str] | None = None
+    creation_policy: str = "all"
+    creation_cap: int | None = None
     next_number: int = 1
     deleted: bool = False
 

@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote, urlencode
 import jwt
 
 from tests.fakes.github.acts import Acts
-from tests.fakes.github.model import App, Installation, Pull, Repository, Token, User
+from tests.fakes.github.model import App, Installation, Issue, Pull, Repository, Token, User
 
 T = TypeVar("T")
 DOCS = "https://docs.github.com/rest"
@@ -120,6 +120,12 @@ class Call:
         """The pull request of the path."""
         number = self.params.get("pull_number") or self.params["issue_number"]
         return self.found(repository.pulls.get(int(number) if number.isdigit() else 0))
+
+    def thread(self, repository: Repository) -> Pull | Issue:
+        """The pull request or issue of the path."""
+        number = self.params["issue_number"]
+        issue = repository.issues.get(int(number) if number.isdigit() else 0)
+        return issue if issue is not None and not issue.hidden else self.pull(repository)
 
     def may_write(self, repository: Repository, *permissions: str) -> None:
         """403 unless the installation reaches the repository with one of the permissions."""
