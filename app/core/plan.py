@@ -21,6 +21,7 @@ from app.core.facts import Facts, HandAct
 from app.core.ladder import is_word
 from app.core.modes import Mode
 from app.core.policy import Policy
+from app.core.rules import campaign
 from app.core.rules.base import Finding
 from app.core.said import Words
 from app.core.scoring import Score
@@ -193,8 +194,12 @@ def _limit(effect: Effect, now: Situation, mode: Mode) -> Mode:
     takes_back = (isinstance(effect, SetLabel) and not effect.present) or (
         isinstance(effect, StatusComment) and now.rung < Mode.ASK
     )
-    # A rule that only observes keeps nothing from being taken back.
-    return mode if takes_back else _allowed(findings, mode)
+    if takes_back:
+        # A rule that only observes keeps nothing from being taken back, and what was done at a
+        # maintainer's decision in any mode is taken back in any.
+        ordered = campaign.RULE.name in {*now.case.rules, *now.case.closed_for}
+        return Mode.CLOSE if ordered else mode
+    return _allowed(findings, mode)
 
 
 def _touched_label(facts: Facts) -> bool:
