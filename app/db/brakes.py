@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import array, insert
 from app.core.brakes import Brake, Closes, Trip
 from app.core.github import Account
 from app.db.engine import Tx
-from app.db.tables import brakes, cases, outbox
+from app.db.tables import brakes, cases, outbox, repositories
 
 _COLUMNS = [brakes.c[name] for name in Brake.model_fields]
 
@@ -104,3 +104,15 @@ def closes(
         cases.c.author_id.not_in(select(closed.c.author_id).where(closed.c.author_id.is_not(None))),
     )
     return Closes(closes=count, authors=authors, authors_open=tx.execute(others).scalar_one())
+
+
+def of_repositories(tx: Tx, ids: Sequence[int], limit: int = 5) -> list[tuple[str, str | None]]:
+    """What is stopped in these: `owner/name`, and the rule or None for the whole gate."""
+    rows = (
+        select((repositories.c.owner + "/" + repositories.c.name).label("name"), brakes.c.rule)
+        .join(repositories, repositories.c.id == brakes.c.repository_id)
+        .where(brakes.c.repository_id.in_(list(ids)), brakes.c.ended_at.is_(None))
+        .order_by(brakes.c.id.desc())
+        .limit(limit)
+    )
+    return [(row.name, row.rule) for row in tx.execute(rows)]

@@ -266,3 +266,83 @@ def near(  # noqa: PLR0913 - what is like what, where and when
         )
         for row in tx.execute(rows).mappings()
     ]
+
+
+class Summary(Campaign):
+    """A campaign in a list. `word` is what holds of it."""
+
+    pulls: int
+    accounts: int
+    open: int
+    title: str
+    word: CampaignAct | None
+    by_login: str | None
+
+
+def latest(tx: Tx, repository_id: int, limit: int = 30) -> tuple[Summary, ...]:
+    """Those with the newest pull requests. `title` is that of the earliest."""
+    of = (
+        select(
+            members_.c.campaign_id,
+            func.count().label("pulls"),
+            func.count(cases.c.author_id.distinct()).label("accounts"),
+            func.count().filter(cases.c.pull_state == "open").label("open"),
+            func.min(cases.c.id).label("first_id"),
+        )
+        .join(cases, cases.c.id == members_.c.case_id)
+        .where(cases.c.repository_id == repository_id)
+        .group_by(members_.c.campaign_id)
+        .subquery()
+    )
+    columns = [campaigns.c[name] for name in Campaign.model_fields]
+    first = cases.alias("first")
+    rows = (
+        select(
+            *columns,
+            of.c.pulls,
+            of.c.accounts,
+            of.c.open,
+            first.c.snapshot["title"].as_string().label("title"),
+            words_.c.word,
+            words_.c.by_login,
+        )
+        .join(of, of.c.campaign_id == campaigns.c.id)
+        .join(first, first.c.id == of.c.first_id)
+        .outerjoin(words_, (words_.c.campaign_id == campaigns.c.id) & words_.c.ended_at.is_(None))
+        .where(campaigns.c.repository_id == repository_id)
+        .order_by(campaigns.c.last_at.desc())
+        .limit(limit)
+    )
+    return tuple(Summary(**row) for row in tx.execute(rows).mappings())
+
+
+class Shown(Member):
+    """A member with what a page shows of it."""
+
+    title: str
+    author: str | None
+    state: str
+    pull_state: str
+
+
+def shown(tx: Tx, campaign_id: int) -> list[Shown]:
+    """Its pull requests as a page shows them, the earliest first."""
+    found = {m.case_id: m for m in members(tx, campaign_id)}
+    rows = select(
+        cases.c.id,
+        cases.c.state,
+        cases.c.pull_state,
+        cases.c.snapshot["title"].as_string().label("title"),
+        cases.c.snapshot["user"]["login"].as_string().label("author"),
+    ).where(cases.c.id.in_(list(found)))
+    more = {row.id: row for row in tx.execute(rows)}
+    return [
+        Shown(
+            **member.model_dump(),
+            title=more[id_].title or "",
+            author=more[id_].author,
+            state=more[id_].state,
+            pull_state=more[id_].pull_state,
+        )
+        for id_, member in found.items()
+    ]

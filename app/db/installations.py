@@ -262,6 +262,31 @@ def repositories_of(tx: Tx, installation_id: int) -> list[RepositoryRef]:
     return [RepositoryRef(**row) for row in rows.mappings()]
 
 
+def is_private(tx: Tx, repository_id: int) -> bool:
+    """Whether not everybody may know of a repository."""
+    row = select(repositories.c.private).where(repositories.c.id == repository_id)
+    return bool(tx.execute(row).scalar_one_or_none() is not False)
+
+
+def reporting(tx: Tx) -> list[Standing]:
+    """Repositories that are to get a weekly report, and may be written to."""
+    issue = repositories.c.policy["report"]["issue"].as_integer()
+    rows = (
+        select(repositories.c.id)
+        .join(installations, installations.c.id == repositories.c.installation_id)
+        .where(
+            issue.is_not(None),
+            repositories.c.removed_at.is_(None),
+            installations.c.deleted_at.is_(None),
+            installations.c.suspended_at.is_(None),
+            installations.c.recording.is_(None),
+        )
+        .order_by(repositories.c.id)
+    )
+    found = (standing(tx, id_) for id_ in tx.execute(rows).scalars())
+    return [one for one in found if one is not None]
+
+
 def not_yet_reconciled(tx: Tx, installation_id: int) -> list[RepositoryRef]:
     """The repositories that the run under way has not come to; all where none is under way."""
     last = (

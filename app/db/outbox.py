@@ -144,10 +144,14 @@ def add_loose(  # noqa: PLR0913 - the columns of one row
     return _beside(tx, key, None, 0, repository, effect, sha, now)
 
 
+def has(tx: Tx, key: str) -> bool:
+    """Whether there is such an effect, whatever became of it."""
+    return tx.execute(select(outbox.c.id).where(outbox.c.key == key)).first() is not None
+
+
 def has_config_check(tx: Tx, case_id: int, head_sha: str) -> bool:
     """Whether the configuration of a head was checked, or is about to be."""
-    key = f"{case_id}:config_check:{head_sha}"
-    return tx.execute(select(outbox.c.id).where(outbox.c.key == key)).first() is not None
+    return has(tx, f"{case_id}:config_check:{head_sha}")
 
 
 def add_config_check(  # noqa: PLR0913 - the columns of the row

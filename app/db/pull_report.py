@@ -34,6 +34,7 @@ class EffectRow(Fact):
 class Whole(Fact):
     """A pull request with its decisions and effects (newest first) and hands (oldest first)."""
 
+    case_id: int
     pull: PullRequest
     state: CaseState
     closed_at: datetime | None
@@ -57,6 +58,7 @@ def whole(tx: Tx, repository_id: int, number: int) -> Whole | None:
     if row is None:
         return None
     return Whole(
+        case_id=row.id,
         pull=PullRequest.model_validate(row.snapshot),
         state=row.state,
         closed_at=row.closed_at,

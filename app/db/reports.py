@@ -326,3 +326,23 @@ def _newest_effects(tx: Tx, pulls: Sequence[tuple[int, int]]) -> dict[tuple[int,
         made = Done(kind=row["kind"], word=word, state=row["state"], reason=row["reason"])
         found.setdefault((row["repository_id"], row["number"]), []).append(made)
     return found
+
+
+def newest(tx: Tx, repository_id: int) -> datetime | None:
+    """When the latest pull request of a repository was opened."""
+    found = tx.execute(
+        text("SELECT max(opened_at) FROM cases WHERE repository_id = :id"), {"id": repository_id}
+    ).scalar_one()
+    return found if isinstance(found, datetime) else None
+
+
+def login_of(tx: Tx, repository_id: int, account_id: int) -> str | None:
+    """The login of an account when it last opened a pull request here; None for nobody."""
+    found = tx.execute(
+        text(
+            "SELECT snapshot->'user'->>'login' FROM cases"
+            " WHERE repository_id = :here AND author_id = :id ORDER BY opened_at DESC LIMIT 1"
+        ),
+        {"here": repository_id, "id": account_id},
+    ).scalar_one_or_none()
+    return None if found is None else str(found)

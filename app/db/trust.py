@@ -40,6 +40,79 @@ def current(
     return Trust(**row) if row else None
 
 
+class OnMe(Trust):
+    """A word as the account that it is about may read it: where, and until when."""
+
+    repository: str
+    repository_id: int
+
+
+def on_account(tx: Tx, account_id: int, now: datetime) -> tuple[OnMe, ...]:
+    """All that holds of an account now, in whatever repository."""
+    columns = [trust.c[name] for name in Trust.model_fields]
+    rows = (
+        select(
+            *columns,
+            trust.c.repository_id,
+            (repositories.c.owner + "/" + repositories.c.name).label("repository"),
+        )
+        .join(repositories, repositories.c.id == trust.c.repository_id)
+        .where(
+            trust.c.account_id == account_id,
+            trust.c.ended_at.is_(None),
+            or_(trust.c.until.is_(None), trust.c.until > now),
+        )
+        .order_by(trust.c.id.desc())
+        .limit(200)
+    )
+    return tuple(OnMe(**row) for row in tx.execute(rows).mappings())
+
+
+class Listed(Trust):
+    """A word with whom it is about, by numeric id and the login of then."""
+
+    account_id: int
+    login: str
+
+
+def listed(tx: Tx, repository_id: int, now: datetime) -> tuple[Listed, ...]:
+    """All that holds in one repository, the newest first."""
+    columns = [trust.c[name] for name in Listed.model_fields]
+    rows = (
+        select(*columns)
+        .where(
+            trust.c.repository_id == repository_id,
+            trust.c.ended_at.is_(None),
+            or_(trust.c.until.is_(None), trust.c.until > now),
+        )
+        .order_by(trust.c.id.desc())
+    )
+    return tuple(Listed(**row) for row in tx.execute(rows).mappings())
+
+
+def of_account(tx: Tx, repository_id: int, account_id: int) -> tuple[Trust, ...]:
+    """All that was ever said of an account in a repository, the newest first."""
+    columns = [trust.c[name] for name in Trust.model_fields]
+    rows = select(*columns).where(
+        trust.c.repository_id == repository_id, trust.c.account_id == account_id
+    )
+    return tuple(Trust(**r) for r in tx.execute(rows.order_by(trust.c.id.desc())).mappings())
+
+
+def end(tx: Tx, repository_id: int, account_id: int, now: datetime) -> bool:
+    """A maintainer takes back what was said of an account; answers whether anything held."""
+    ended = (
+        update(trust)
+        .where(
+            trust.c.repository_id == repository_id,
+            trust.c.account_id == account_id,
+            trust.c.ended_at.is_(None),
+        )
+        .values(ended_at=now)
+    )
+    return bool(tx.execute(ended).rowcount)
+
+
 def put(tx: Tx, repository_id: int, of: Account, by_id: int, word: Trust) -> bool:
     """Keeps a word, once; what was said of the account before ends with it.
 

@@ -5,18 +5,18 @@ from datetime import datetime, timedelta
 
 from app.core import brakes as limits
 from app.core.appeals import opened
-from app.core.audit import Entry, Place
+from app.core.audit import Entry, Place, by_hand
 from app.core.brakes import Brake, Trip
 from app.core.cases import appeal_lapsed
 from app.core.decision import Case
 from app.core.effects import Announce, Notice
-from app.core.facts import HandAct, Role
+from app.core.facts import Hand, HandAct, Role
 from app.core.github import Account
 from app.core.ladder import WORDS
 from app.core.ports import Task
 from app.core.render import announced, asked_to_answer
 from app.core.said import Catalogues
-from app.db import appeals, audit, brakes, cases, neighbours, outbox, rule_acts
+from app.db import appeals, audit, brakes, cases, neighbours, outbox, people, rule_acts
 from app.db.engine import Tx
 from app.db.installations import Standing
 from app.flows.evidence import Evidence
@@ -114,6 +114,42 @@ def appeal(  # noqa: PLR0913
         now=now,
     )
     return [("perform", told)] if told is not None else []
+
+
+def why_no_appeal(tx: Tx, row: cases.Row) -> str:
+    """Why an author cannot appeal here; "" where they can."""
+    case = row.case
+    if appeals.open_on(tx, case.id) is not None:
+        return "An appeal is open there already"
+    declined = appeals.last_declined(tx, case.id)
+    if declined is not None and (case.closed_at is None or case.closed_at <= declined):
+        return "A maintainer answered the appeal there already"
+    held = case.closed_by_us or (row.pull.state == "open" and case.rules)
+    return "" if held else "There is nothing to appeal against: no rule holds it up"
+
+
+def appeal_by(  # noqa: PLR0913
+    tx: Tx,
+    standing: Standing,
+    row: cases.Row,
+    by: Account,
+    words: str,
+    catalogues: Catalogues,
+    now: datetime,
+) -> Rings:
+    """An author appeals from a page: as by the command, also where nothing can be written."""
+    hand = Hand(act="appealed", account_id=by.id, login=by.login, at=now)
+    people.add_hands(tx, row.case.id, [hand])
+    cases.acted(tx, row.case.id, now)
+    where = standing.repository
+    place = Place(
+        installation_id=where.installation_id, repository_id=where.id, number=row.case.number
+    )
+    audit.note(tx, place, by_hand(hand))
+    rings = appeal(tx, standing, row.case, by.login, words, catalogues, now)
+    cause = f"appeal:{row.case.id}:{now.isoformat()}"
+    asked = ask_all(tx, standing, [row.case.number], cause, now)
+    return rings + [("triage", id_) for id_ in asked]
 
 
 def judge_rules(

@@ -8,6 +8,7 @@ from app.core.events import Address
 from app.core.ports import Doorbell
 from app.db import cases, inbox, installations, outbox, people, sessions, simulations, usage
 from app.db.engine import Database, Tx
+from app.flows.reporting import weekly
 
 # A payload is needed to decide and to look into a fault; after a week it is only weight.
 KEEP_PAYLOADS = timedelta(days=7)
@@ -19,13 +20,15 @@ RECONCILE_EVERY = timedelta(hours=24)
 class Sweep:
     """Rings for what waits unheard; forgets what is old.
 
-    What was rung for and not taken up is rung for once more after `ring_again`.
+    What was rung for and not taken up is rung for once more after `ring_again`. `site` is the
+    service's address.
     """
 
     database: Database
     doorbell: Doorbell
     clock: Callable[[], datetime]
     ring_again: timedelta = timedelta(seconds=60)
+    site: str = ""
 
     def ring(self) -> int:
         """Wakes workers up for rows whose bell was lost or time has come; answers how many."""
@@ -59,6 +62,13 @@ class Sweep:
         for installation_id in due:
             self.doorbell.ring("reconcile", installation_id)
         return len(due)
+
+    def report(self) -> int:
+        """Plans the weekly reports of today; answers how many are new."""
+        made = weekly(self.database, self.site, self.clock())
+        for effect_id in made:
+            self.doorbell.ring("perform", effect_id)
+        return len(made)
 
     def forget(self) -> int:
         """Drops payloads, permissions and sessions that are past their time."""

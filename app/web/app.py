@@ -15,12 +15,17 @@ from app.web import (
     account,
     api,
     audit_log,
+    campaign,
     dashboard,
+    fairness,
     goals,
     health,
     hooks,
     login,
+    mine,
+    people,
     pull,
+    reports,
     setup,
     simulate,
 )
@@ -61,6 +66,11 @@ def create_app(settings: Settings | None = None) -> ASGIApp:
         simulate,
         audit_log,
         goals,
+        fairness,
+        campaign,
+        mine,
+        people,
+        reports,
     ):
         made.include_router(module.router)
     made.mount("/static", StaticFiles(directory=_STATIC), name="static")

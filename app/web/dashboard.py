@@ -83,6 +83,8 @@ class DecisionsPage(Page):
     rows: tuple[Row, ...]
     one_repository: bool
     goals_href: str
+    fairness_href: str
+    report_href: str
     older: str
     first: str
     empty: str
@@ -147,6 +149,8 @@ def _page(parts: WebParts, viewer: Viewer, seen: Sight, filters: Filters) -> Dec
         rows=tuple(_row(line, filters) for line in lines),
         one_repository=len(seen.places) == 1,
         goals_href=f"/goals/{seen.places[0].full_name}" if filters.repository else "",
+        fairness_href=f"/fairness/{seen.places[0].full_name}" if filters.repository else "",
+        report_href=f"/reports/{seen.places[0].full_name}" if filters.repository else "",
         older=_older(filters, lines[-1].key) if more else "",
         first=filters.href() if filters.before else "",
         empty=nothing,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from app.core.errors import UserError
-from app.db import inbox, reports
+from app.db import brakes, inbox, reports
 from app.flows.spending import SPENT
 from app.web.sight import Sight
 from app.web.viewer import Viewer
@@ -47,10 +47,16 @@ def notes(parts: WebParts, viewer: Viewer, seen: Sight) -> tuple[Note, ...]:
     with parts.base.database.begin() as tx:
         ids = [p.id for p in seen.places]
         wrong = reports.policy_errors(tx, ids)
+        stopped = brakes.of_repositories(tx, ids)
         over, until = inbox.waiting(tx, ids, SPENT)
     for name, why in wrong:
         found.append(
             Note(f"The configuration of {name} is wrong, so the last good one is in force: {why}")
+        )
+    for name, rule in stopped:
+        what = f"the rule {rule} only observes" if rule else "the gate only observes"
+        found.append(
+            Note(f"In {name} {what}: it stopped by itself.", f"/fairness/{name}", "See why")
         )
     if over and until is not None:
         found.append(

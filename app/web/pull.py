@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from app.core.decision import Decision
 from app.core.scoring import Score
-from app.db import pull_report
+from app.db import campaigns, pull_report
 from app.db.pull_report import EffectRow, Whole
 from app.db.reports import Place
 from app.web import words
@@ -98,6 +98,8 @@ class PullPage(Page):
     list_href: str
     author: str
     author_href: str
+    person_href: str
+    campaign_href: str
     opened_at: datetime
     branch: str
     sha: str
@@ -131,12 +133,15 @@ def pull(  # noqa: PLR0913 - the address
     where = place(parts, viewer, owner, repo)
     with parts.base.database.begin() as tx:
         found = pull_report.whole(tx, where.id, number)
+        campaign = campaigns.of_case(tx, found.case_id) if found else None
     if found is None:
         raise HTTPException(404, "There is no such page")
-    return render(request, "pull.html", _page(where, found, parts.settings.github_web_url))
+    return render(
+        request, "pull.html", _page(where, found, campaign, parts.settings.github_web_url)
+    )
 
 
-def _page(where: Place, found: Whole, web_url: str) -> PullPage:
+def _page(where: Place, found: Whole, campaign: int | None, web_url: str) -> PullPage:
     last = found.decisions[0] if found.decisions else None
     pull, user = found.pull, found.pull.user
     return PullPage(
@@ -149,6 +154,8 @@ def _page(where: Place, found: Whole, web_url: str) -> PullPage:
         list_href=f"/?repository={where.full_name}",
         author=user.login if user else "deleted account",
         author_href=f"/?repository={where.full_name}&author={user.id}" if user else "",
+        person_href=f"/people/{where.full_name}/{user.id}" if user else "",
+        campaign_href=f"/campaigns/{campaign}" if campaign else "",
         opened_at=pull.created_at,
         branch=pull.head.ref,
         sha=last.head_sha if last else pull.head.sha,

@@ -4,9 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from app.adapters.catalogues import words
 from app.adapters.policy_file import PolicyFiles
 from app.adapters.queue import CeleryDoorbell
 from app.core.ports import Doorbell, Policies
+from app.core.said import Catalogues
 from app.flows.access import READS, Access
 from app.settings import Settings
 from app.wiring.base import Base
@@ -23,6 +25,7 @@ class WebParts:
     doorbell: Doorbell
     access: Access
     policies: Policies
+    catalogues: Catalogues
     clock: Callable[[], datetime]
 
     @property
@@ -44,6 +47,7 @@ def build(settings: Settings) -> WebParts:
         base=base,
         doorbell=CeleryDoorbell(base.redis_url),
         policies=PolicyFiles(),
+        catalogues=words,
         access=Access(base.database, base.reader(), _now),
         clock=_now,
     )

@@ -122,6 +122,7 @@ class WorkerParts:
                 doorbell=bell,
                 clock=clock,
                 ring_again=timedelta(seconds=self.base.settings.ring_again_seconds),
+                site=site,
             ),
             redeliver=Redeliver(database=database, app=app, target=lambda: target, clock=clock),
             reconcile=Reconcile(

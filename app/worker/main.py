@@ -95,6 +95,7 @@ def schedule(settings: Settings) -> dict[str, Any]:
         "redeliver": timedelta(seconds=settings.redeliver_seconds),
         "reconcile_due": timedelta(minutes=10),
         "forget": timedelta(hours=1),
+        "report": timedelta(hours=1),
     }
     return {
         name: {

@@ -44,6 +44,10 @@ def register(celery: Celery, flows: Callable[[], Flows]) -> None:
     def reconcile_due() -> None:
         _run("reconcile_due", None, lambda: flows().sweep.reconcile)
 
+    @celery.task(name="pulsegate.report", shared=False)  # type: ignore[untyped-decorator]
+    def report() -> None:
+        _run("report", None, lambda: flows().sweep.report)
+
     @celery.task(name="pulsegate.forget", shared=False)  # type: ignore[untyped-decorator]
     def forget() -> None:
         _run("forget", None, lambda: flows().sweep.forget)

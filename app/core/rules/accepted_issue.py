@@ -105,5 +105,6 @@ RULE = Rule(
         "assigned. Where GitHub does not show us a linked issue, the rule says nothing."
     ),
     find=_find,
+    asks=lambda _: "There is an issue for it that a maintainer accepted or assigned to you.",
     needs=("change",),
 )

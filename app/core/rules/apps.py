@@ -39,4 +39,5 @@ RULE = Rule(
         "is no App, and this rule never means them."
     ),
     find=_find,
+    asks=lambda _: "It is opened by a person, or by an App that the maintainers named.",
 )

@@ -88,6 +88,8 @@ class Rule(Generic[C]):
     - `needs`: without these facts it says nothing either way.
     - `natural`: how far it goes by its nature, which is what a rule that only observes records.
     - `most`: how far it may ever go.
+    - `asks`: what it asks of whoever opens a pull request, as a sentence for the project's texts;
+      "" where it was told nothing to ask for.
     - `word`: it is a maintainer's word, which its author does not undo but may appeal against.
     - `cured`: a pull request that it closed is opened again by itself once it no longer applies.
     """
@@ -101,6 +103,7 @@ class Rule(Generic[C]):
     needs: tuple[Need, ...] = ()
     cured: bool = True
     word: bool = False
+    asks: Callable[[C], str] = lambda _: ""
 
     def can_say(self, facts: Facts) -> bool:
         """Whether the facts hold what it reads."""

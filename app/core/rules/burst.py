@@ -79,5 +79,6 @@ RULE = Rule(
         "`/pulse reopen` does open it again."
     ),
     find=_find,
+    asks=lambda c: f"You open fewer than {c.prs} pull requests within {c.minutes} minutes.",
     cured=False,
 )

@@ -72,4 +72,7 @@ RULE = Rule(
         "is closed or merged its place is free, and what this rule closed is opened again by itself."
     ),
     find=_find,
+    asks=lambda c: (
+        f"You have at most {c.open} pull requests open at a time, until {c.newcomer_merged} of yours were merged."
+    ),
 )

@@ -145,6 +145,7 @@ RULE = Rule(
         "no proof of anything, so that by its nature the rule asks."
     ),
     find=_find,
+    asks=lambda _: "It changes this project and does not put another one beside it.",
     natural=Mode.ASK,
     needs=("change",),
 )

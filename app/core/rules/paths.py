@@ -49,5 +49,6 @@ RULE = Rule(
         "scripts, vendored code. Of very large changes GitHub shows the first files only."
     ),
     find=_find,
+    asks=lambda c: "It leaves alone what only maintainers change." if c.patterns else "",
     needs=("change",),
 )

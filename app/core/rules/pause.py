@@ -74,4 +74,7 @@ RULE = Rule(
         "it closed is opened again by itself at `until`."
     ),
     find=_find,
+    asks=lambda c: (
+        f"Pull requests are taken in again from {c.until:%Y-%m-%d} on." if c.until else ""
+    ),
 )

@@ -37,6 +37,7 @@ RULE = Rule(
         "is kept; the authors of the later ones are asked how theirs differ. It never closes."
     ),
     find=_find,
+    asks=lambda _: "No other pull request is open for the same issue.",
     natural=Mode.ASK,
     most=Mode.ASK,
 )

@@ -110,4 +110,5 @@ RULE = Rule(
         "not matter. Editing the description is enough: what it closed is opened again by itself."
     ),
     find=_find,
+    asks=lambda _: "Its description is filled in.",
 )
