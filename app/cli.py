@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from app import __version__
+from app import cli_due_process as due_process
 from app.core.errors import RetryLater, UserError
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ audit = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(audit, name="audit")
+due_process.register(app)
 
 
 def _version(wanted: bool) -> None:
@@ -216,15 +218,11 @@ def export(
     """
     import json
 
-    from app.settings import load
     from app.wiring.audit_log import export as run
-    from app.wiring.schema import require
-    from app.wiring.servers import connected
+    from app.wiring.servers import connected_here
 
-    with connected(_settings()) as env:
-        os.environ.update(env)
-        require(env["DATABASE_URL"])
-        for entry in run(load(), since, repository):
+    with connected_here(_settings()) as settings:
+        for entry in run(settings, since, repository):
             typer.echo(json.dumps(entry, ensure_ascii=False))
 
 
@@ -238,15 +236,11 @@ def erase(
 
     Example: pulsegate audit erase somebody
     """
-    from app.settings import load
     from app.wiring.audit_log import erase as run
-    from app.wiring.schema import require
-    from app.wiring.servers import connected
+    from app.wiring.servers import connected_here
 
-    with connected(_settings()) as env:
-        os.environ.update(env)
-        require(env["DATABASE_URL"])
-        erased = run(load(), who)
+    with connected_here(_settings()) as settings:
+        erased = run(settings, who)
     if not erased:
         typer.echo(f"the audit log knows nobody as {who}", err=True)
         raise typer.Exit(1)

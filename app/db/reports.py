@@ -346,3 +346,11 @@ def login_of(tx: Tx, repository_id: int, account_id: int) -> str | None:
         {"here": repository_id, "id": account_id},
     ).scalar_one_or_none()
     return None if found is None else str(found)
+
+
+def oldest(tx: Tx, repository_id: int) -> datetime | None:
+    """When the first pull request of a repository that we know was opened."""
+    found = tx.execute(
+        text("SELECT min(opened_at) FROM cases WHERE repository_id = :id"), {"id": repository_id}
+    ).scalar_one()
+    return found if isinstance(found, datetime) else None

@@ -1,12 +1,14 @@
 """Which PostgreSQL and Valkey a command uses: the configured ones, else the embedded ones."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import structlog
 
 from app.adapters.embedded import EmbeddedServers, ensure
-from app.settings import Settings
+from app.settings import Settings, load
+from app.wiring.schema import require
 
 log = structlog.get_logger(__name__)
 
@@ -45,3 +47,12 @@ def connected(settings: Settings) -> Iterator[dict[str, str]]:
         return
     with ensure(settings.state_dir, **missing(settings), say=log.info) as servers:
         yield environment(settings, servers)
+
+
+@contextmanager
+def connected_here(settings: Settings) -> Iterator[Settings]:
+    """The settings of this very process on those servers, whose schema is the newest."""
+    with connected(settings) as env:
+        os.environ.update(env)
+        require(env["DATABASE_URL"])
+        yield load()
