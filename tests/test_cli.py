@@ -20,6 +20,10 @@ COMMANDS = (
     ["config", "check"],
     ["audit", "export"],
     ["audit", "erase"],
+    ["report"],
+    ["backtest"],
+    ["trust", "import"],
+    ["trust", "export"],
 )
 
 

@@ -99,13 +99,14 @@ class Replay:
                 repository = Repository.model_validate(payload.get("repository"))
             except ValidationError:
                 return
-            if installations.standing(tx, repository.id) is None:
-                since = installations.installed_at(tx, installation.id) or _EVER
-                installations.put_repository(tx, installation.id, repository, since)
-                if repository.full_name in policies:
-                    policy = policies[repository.full_name]
-                    configurations.keep_own(tx, repository.id, None, "recorded", at)
-                    configurations.put_policy(tx, repository.id, policy, "recorded")
+            since = installations.installed_at(tx, installation.id) or _EVER
+            installations.put_repository(tx, installation.id, repository, since)
+            # Also where an earlier delivery listed the repository and nothing else.
+            known = installations.standing(tx, repository.id)
+            if known and not known.policy_read and repository.full_name in policies:
+                policy = policies[repository.full_name]
+                configurations.keep_own(tx, repository.id, None, "recorded", at)
+                configurations.put_policy(tx, repository.id, policy, "recorded")
 
     def _store(
         self, delivery: RecordedDelivery, payload: dict[str, object], at: datetime

@@ -37,7 +37,7 @@ def delete_limits(call: Call) -> Answer:
     repository = call.repository()
     call.may_write(repository, "administration")
     repository.limit = None
-    return Answer(204, None)
+    return Answer(204, b"")
 
 
 @route("PATCH", REPO, "installation")
