@@ -132,7 +132,10 @@ def obey(request: Request, scene: Scene) -> Outcome:
     if request.command == "appeal":
         return _appeal(scene)
     if request.command == "close" and not scene.open:
-        return _no(say("It is closed already."))
+        if scene.appeal is None:
+            return _no(say("It is closed already."))
+        stays = say("A maintainer looked at it again, and it stays closed.")
+        return Outcome(reaction="+1", answer=stays, granted=True, hand="ordered_closed")
     answer = _ANSWERS.get(request.command)
     if request.command == "explain":
         answer = say("Maintainers read the evidence [on its page]({page}).", page=scene.page)

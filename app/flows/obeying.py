@@ -107,9 +107,9 @@ class Obeying:
     def _appeal(self, tx: Tx, request: Request, stimulus: Stimulus) -> tuple[Appeal | None, bool]:
         """The appeal that is open or would be opened, and whether the last one was declined."""
         case, standing = self.row.case, self.roles.standing
-        if request.command != "appeal":
-            return None, False
         known = appeals.open_on(tx, case.id)
+        if request.command != "appeal":
+            return known, False
         at = appeals.last_declined(tx, case.id)
         declined = at is not None and (case.closed_at is None or case.closed_at <= at)
         if known is not None or not (case.rules or self.row.pull.state == "closed"):

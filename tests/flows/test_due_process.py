@@ -91,12 +91,17 @@ def test_without_an_answer_it_is_opened_again_at_the_deadline(gate: Any, closed:
 
 def test_what_a_maintainer_declines_stays_closed(gate: Any, closed: int) -> None:
     say(gate, closed, "/pulse appeal", by="stranger")
-    say(gate, closed, "/pulse close", by="tom")  # it is closed: no order, but an answer
-    assert "closed already" in status(gate, closed)
-    number = closed
-    gate.world.reopen_pull(number, by="olivia")
-    gate.settle()
-    assert appeal(gate, number)["outcome"] == "granted"
+    say(gate, closed, "/pulse close", by="tom")
+    assert "it stays closed" in status(gate, closed)
+    row = appeal(gate, closed)
+    assert (row["outcome"], row["by_login"]) == ("declined", "tom")
+    later(gate, hours=99)
+    say(gate, closed, "/pulse reopen", by="stranger")
+    say(gate, closed, "/pulse appeal once more", by="stranger")
+    assert "answered the appeal already" in status(gate, closed)
+    assert gate.world.pull(closed).state == "closed"
+    say(gate, closed, "/pulse reopen", by="olivia")
+    assert gate.world.pull(closed).state == "open"
 
 
 def test_an_appeal_against_a_maintainers_close_never_lapses(gate: Any) -> None:
