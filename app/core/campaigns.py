@@ -18,7 +18,8 @@ CampaignOrder = Literal["label", "ask", "close", "reopen"]
 class Member(Fact):
     """A pull request of a campaign. `named`: a person named it although it would be spared.
 
-    `exempt`: no rule applies to its author, or a maintainer's hand governs it; why, in words.
+    `vouched`: a maintainer vouched for its author. `exempt`: no rule applies to its author, or a
+    maintainer's hand governs it; why, in words.
     """
 
     case_id: int
@@ -26,6 +27,7 @@ class Member(Fact):
     author_id: int | None
     opened_at: datetime
     named: bool = False
+    vouched: bool = False
     exempt: str = ""
 
 
@@ -35,7 +37,7 @@ def spared(members: Sequence[Member]) -> dict[int, str]:
     The earliest of a group by several accounts may be the one that the others copied, so that
     nobody can have it closed by copying it.
     """
-    why = {m.case_id: m.exempt for m in members if m.exempt}
+    why = {m.case_id: m.exempt for m in members if m.exempt and not (m.vouched and m.named)}
     if len({m.author_id for m in members}) > 1:
         first = min(members, key=lambda m: (m.opened_at, m.number))
         if not first.named:
@@ -47,7 +49,9 @@ def word_for(
     case_id: int, members: Sequence[Member], word: CampaignWord | None
 ) -> CampaignWord | None:
     """The word that holds for one member; None where it is spared."""
-    return None if word is None or case_id in spared(members) else word
+    if word is None or case_id in spared(members):
+        return None
+    return word.model_copy(update={"named": any(m.named and m.case_id == case_id for m in members)})
 
 
 class Joined(Fact):

@@ -176,8 +176,8 @@ def _after_rules(
         asked = next((r for r in facts.requests if may_reopen(r, word=word)), None)
         if asked:
             return CaseState.REOPENED, f"{asked.login} asked for it to be opened again."
-        if facts.trust is not None and facts.trust.kind == "vouched":
-            return CaseState.REOPENED, f"{facts.trust.by_login} vouched for the author."
+        if facts.voucher is not None:
+            return CaseState.REOPENED, f"{facts.voucher} vouched for the author."
         if appeal_lapsed(case, facts, now):
             return CaseState.REOPENED, "Nobody answered its author's appeal in time."
         if cured(case.closed_for, findings, facts, policy):
@@ -213,8 +213,8 @@ def exemption(facts: Facts, policy: Policy) -> str | None:
     # A recording has no live permission to ask for; GitHub's own hint stands in for it there.
     if facts.role is None and facts.pull.author_association in {"OWNER", "MEMBER", "COLLABORATOR"}:
         return "GitHub names the author as part of the team."
-    if facts.trust is not None and facts.trust.kind == "vouched":
-        return f"{facts.trust.by_login} vouched for the author."
+    if facts.voucher is not None:
+        return f"{facts.voucher} vouched for the author."
     if facts.earned(policy.trust.earned):
         return f"{facts.history.merged_lately} pull requests of the author were merged here."
     if facts.author.id in policy.exempt.accounts:

@@ -61,12 +61,16 @@ HandAct = Literal[
 
 
 class Hand(Fact):
-    """What a person with triage rights or more did by hand; the gate never reverses it."""
+    """What a person with triage rights or more did by hand; the gate never reverses it.
+
+    `reason`: what they wrote behind `because`, or where they pressed a button.
+    """
 
     act: HandAct
     account_id: int
     login: str
     at: datetime
+    reason: str = ""
 
 
 # A maintainer's word on what the gate may do with a pull request; the last one counts.
@@ -152,11 +156,15 @@ CampaignAct = Literal["label", "ask", "close"]
 
 
 class CampaignWord(Fact):
-    """What a maintainer decided of a whole campaign that the pull request belongs to."""
+    """What a maintainer decided of a whole campaign that the pull request belongs to.
+
+    `named`: they named this very one, although its author is vouched for.
+    """
 
     word: CampaignAct
     by_login: str
     at: datetime
+    named: bool = False
 
 
 class History(Fact):
@@ -223,6 +231,14 @@ class Facts(Fact):
     def author(self) -> Account | None:
         """Who opened it; None once that account was deleted."""
         return self.pull.user
+
+    @property
+    def voucher(self) -> str | None:
+        """Who vouched for the author, unless a maintainer named this very pull request since."""
+        if self.trust is None or self.trust.kind != "vouched":
+            return None
+        named = self.campaign is not None and self.campaign.named
+        return None if named else self.trust.by_login
 
     def earned(self, trust: Earned | None) -> bool:
         """Whether so many of the author's pull requests were merged here lately."""

@@ -139,17 +139,21 @@ def _status(now: Situation, words: Words) -> list[Effect]:
     had = now.case.has_status_comment or _had(now.case, "status_comment")
     answers = now.facts.answers
     asks = now.rung >= Mode.ASK and now.state is not CaseState.CLOSED
-    if not (answers or asks or had):
+    # What was said when it was closed is put right, also where there was no status comment.
+    undone = _undone(now.facts) and now.case.notices > 0
+    if not (answers or asks or had or undone):
         return []
     left = now.state in {CaseState.LEFT_ALONE, CaseState.ENDED}
     ruling = now.facts.ruling
     stays = ruling is None or ruling.act == "held" or not now.case.has_status_comment
-    if not answers and (now.state is CaseState.ENDED or (left and stays)):
+    if not answers and not undone and (now.state is CaseState.ENDED or (left and stays)):
         return []
     named = now.policy.label if now.policy.ladder.label else ""
     # Where nothing may be asked, nobody is told that something would be.
     if asks and (now.policy.mode >= Mode.ASK or not answers):
         body = render.status(words, _told(now) or now.findings, named)
+    elif undone and not asks:
+        body = render.status_resolved(words, "undone")
     elif now.state is CaseState.ADOPTED:
         body = render.status_adopted(words, now.facts.pull.number)
     else:

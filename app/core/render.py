@@ -10,6 +10,7 @@ from datetime import datetime
 from app.core.brakes import Brake, brake_reason
 from app.core.effects import CheckButton, SetCheckRun
 from app.core.github import PullRequest
+from app.core.ladder import WORDS
 from app.core.modes import Mode
 from app.core.rules.base import Finding
 from app.core.said import Sentence, Words, say
@@ -74,7 +75,11 @@ def check_run(  # noqa: PLR0913 - what a check run tells
 
 
 def _told(words: Words, findings: Sequence[Finding], score: Score) -> list[str]:
-    applies = [f"- **{f.rule}**: {in_markdown(words, f.sentence)}" for f in findings]
+    applies = [
+        # Everybody reads a check run, and nobody is to read there who is on which list.
+        f"- {'' if f.rule in WORDS else f'**{f.rule}**: '}{in_markdown(words, f.sentence)}"
+        for f in findings
+    ]
     heading = words(say("Rules that apply"))
     rules = [f"### {heading}", "", *applies, ""] if findings else []
     seen = words(say("What was seen"))
@@ -152,6 +157,7 @@ def status_resolved(words: Words, state: str) -> str:
         "flagged": say("Nothing is asked of this pull request."),
         "left_alone": say("The gate leaves this pull request alone."),
         "ended": say("This pull request has ended. The gate does nothing with it."),
+        "undone": say("What the gate did here is taken back. It leaves this pull request alone."),
         "closed": say("It is closed for now. Its author can have it opened again by a comment."),
     }
     return f"**{words(said.get(state, say('No rule applies any more. Nothing more is asked.')))}**"

@@ -16,7 +16,7 @@ from app.core.likeness import Sketch
 from app.db.engine import Tx
 from app.db.tables import campaign_members as members_
 from app.db.tables import campaign_words as words_
-from app.db.tables import campaigns, cases, likenesses
+from app.db.tables import campaigns, cases, likenesses, trust
 
 MOST = 2000  # of a campaign's pull requests that are read; more are one flood all the same
 _EXEMPT = {
@@ -72,6 +72,17 @@ def known(tx: Tx, case_ids: Iterable[int]) -> dict[int, int]:
 
 def members(tx: Tx, campaign_id: int) -> list[Member]:
     """Its pull requests, the earliest first."""
+    vouched = (
+        select(trust.c.id)
+        .where(
+            trust.c.repository_id == cases.c.repository_id,
+            trust.c.account_id == cases.c.author_id,
+            trust.c.kind == "vouched",
+            trust.c.ended_at.is_(None),
+        )
+        .exists()
+        .label("vouched")
+    )
     rows = (
         select(
             cases.c.id.label("case_id"),
@@ -80,6 +91,7 @@ def members(tx: Tx, campaign_id: int) -> list[Member]:
             cases.c.opened_at,
             cases.c.state,
             members_.c.named,
+            vouched,
         )
         .join(members_, members_.c.case_id == cases.c.id)
         .where(members_.c.campaign_id == campaign_id)

@@ -18,6 +18,7 @@ class ByHand(Fact):
     act: HandAct
     login: str
     at: datetime
+    reason: str
 
 
 def of_repository(tx: Tx, repository_id: int, limit: int = 50) -> tuple[ByHand, ...]:
@@ -29,6 +30,7 @@ def of_repository(tx: Tx, repository_id: int, limit: int = 50) -> tuple[ByHand, 
             hands.c.act,
             hands.c.login,
             hands.c.at,
+            hands.c.reason,
         )
         .join(cases, cases.c.id == hands.c.case_id)
         .where(cases.c.repository_id == repository_id, hands.c.act != "appealed")

@@ -95,9 +95,8 @@ def add_hands(tx: Tx, case_id: int, found: Sequence[Hand]) -> list[Hand]:
 
 def hands_on(tx: Tx, case_id: int) -> tuple[Hand, ...]:
     """What people did by hand on one pull request, in order."""
-    rows = select(hands.c.act, hands.c.account_id, hands.c.login, hands.c.at).where(
-        hands.c.case_id == case_id
-    )
+    columns = [hands.c[name] for name in Hand.model_fields]
+    rows = select(*columns).where(hands.c.case_id == case_id)
     return tuple(
         Hand(**row) for row in tx.execute(rows.order_by(hands.c.at, hands.c.id)).mappings()
     )

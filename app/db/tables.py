@@ -214,6 +214,7 @@ hands = Table(
     Column("account_id", BigInteger, nullable=False),
     Column("login", Text, nullable=False),
     _time("at", nullable=False),
+    Column("reason", Text, nullable=False, server_default=text("''")),
     UniqueConstraint("case_id", "act", "account_id", "at"),
 )
 

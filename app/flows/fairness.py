@@ -138,7 +138,7 @@ def appeal_by(  # noqa: PLR0913
     now: datetime,
 ) -> Rings:
     """An author appeals from a page: as by the command, also where nothing can be written."""
-    hand = Hand(act="appealed", account_id=by.id, login=by.login, at=now)
+    hand = Hand(act="appealed", account_id=by.id, login=by.login, at=now, reason=words)
     people.add_hands(tx, row.case.id, [hand])
     cases.acted(tx, row.case.id, now)
     where = standing.repository

@@ -50,7 +50,13 @@ class Obeying:
                     evidence.obeyed.words.append(Word(target, user, outcome.trust))
             if outcome.hand is not None:
                 at = stimulus.received_at
-                hand = Hand(act=outcome.hand, account_id=user.id, login=user.login, at=at)
+                hand = Hand(
+                    act=outcome.hand,
+                    account_id=user.id,
+                    login=user.login,
+                    at=at,
+                    reason=request.reason,
+                )
                 evidence.hands.append(hand)
 
     def _one(

@@ -31,7 +31,7 @@ def undo(  # noqa: PLR0913 - what is taken back, by whom
     """
     here = standing.repository
     made = undos.add(tx, here.id, what, [case_id for case_id, _ in found], by, now)
-    _by_hand(tx, standing, found, "undone", by, now)
+    _by_hand(tx, standing, found, "undone", by, f"undo: {what}", now)
     place = Place(installation_id=here.installation_id, repository_id=here.id)
     detail = {"undo": made, "pulls": len(found)}
     audit.note(tx, place, Entry(at=now, act="undo", by=by, detail=detail))
@@ -46,7 +46,7 @@ def take_back(tx: Tx, standing: Standing, undo_id: int, by: Account, now: dateti
     if not undos.end(tx, undo_id, now):
         return []
     found = undos.cases_of(tx, undo_id)
-    _by_hand(tx, standing, found, "released", by, now)
+    _by_hand(tx, standing, found, "released", by, f"undo {undo_id} was taken back", now)
     here = standing.repository
     place = Place(installation_id=here.installation_id, repository_id=here.id)
     audit.note(tx, place, Entry(at=now, act="undo.taken_back", by=by, detail={"undo": undo_id}))
@@ -60,10 +60,11 @@ def _by_hand(  # noqa: PLR0913
     found: Sequence[tuple[int, int]],
     act: HandAct,
     by: Account,
+    reason: str,
     now: datetime,
 ) -> None:
     here = standing.repository
-    hand = Hand(act=act, account_id=by.id, login=by.login, at=now)
+    hand = Hand(act=act, account_id=by.id, login=by.login, at=now, reason=reason)
     for case_id, number in found:
         people.add_hands(tx, case_id, [hand])
         place = Place(installation_id=here.installation_id, repository_id=here.id, number=number)

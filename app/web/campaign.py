@@ -38,6 +38,7 @@ class MemberRow:
     author: str
     state: str
     named: bool
+    nameable: bool
     out: str
     will: str = ""
 
@@ -174,6 +175,7 @@ def _row(m: Shown, where: Place, out: str, order: CampaignOrder | None) -> Membe
         author=m.author or "deleted account",
         state=m.pull_state if m.state != "ended" else f"{m.pull_state}, ended",
         named=m.named,
+        nameable=bool(out) and (m.vouched or not m.exempt),
         out=out,
         will=_will(m, out, order) if order else "",
     )

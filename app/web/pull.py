@@ -72,6 +72,7 @@ class HandRow:
     at: datetime
     login: str
     did: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,7 @@ def _page(where: Place, found: Whole, campaign: int | None, web_url: str) -> Pul
         model=last.score.model if last else "",
         signals=_signals(last),
         effects=tuple(_act(e) for e in found.effects),
-        hands=tuple(HandRow(h.at, h.login, words.HANDS[h.act]) for h in found.hands),
+        hands=tuple(HandRow(h.at, h.login, words.HANDS[h.act], h.reason) for h in found.hands),
         simulate_href=f"/pull/{where.full_name}/{pull.number}/simulate",
         versions=tuple(_version(d) for d in found.decisions),
     )

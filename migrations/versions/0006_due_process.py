@@ -35,6 +35,7 @@ def _case(table):
 
 
 def upgrade() -> None:
+    op.add_column("hands", _text("reason", default=sa.text("''")))
     op.create_index("trust_anywhere_idx", "trust", ["account_id", "id"])
     op.create_table(
         "rule_acts",
@@ -192,3 +193,4 @@ def downgrade() -> None:
     ):
         op.drop_table(table)
     op.drop_index("trust_anywhere_idx", table_name="trust")
+    op.drop_column("hands", "reason")

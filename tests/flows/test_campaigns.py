@@ -115,6 +115,17 @@ def test_the_team_and_whom_it_vouches_for_stay_out(gate: Any) -> None:
     assert states(gate, numbers) == ["open", "closed", "open", "closed", "open"]
 
 
+def test_whom_somebody_vouched_for_can_be_named_one_by_one(gate: Any, victim: list[int]) -> None:
+    say(gate, victim[1], "/pulse vouch @copy-1", by="tom")
+    campaign = campaign_of(gate, victim[0])
+    decide(gate, campaign, "close")
+    assert states(gate, victim) == ["open", "open", "closed", "closed"]
+    decide(gate, campaign, "close", named=(victim[1],))
+    assert states(gate, victim) == ["open", "closed", "closed", "closed"]
+    act(gate, flow.take_back, campaign, OLIVIA, gate.clock())
+    assert states(gate, victim) == ["open"] * 4
+
+
 def test_a_vouch_while_another_worker_is_closing(gate: Any, victim: list[int]) -> None:
     campaign = campaign_of(gate, victim[0])
     with gate.database.begin() as tx:

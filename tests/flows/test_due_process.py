@@ -191,9 +191,8 @@ def test_undo_puts_all_back_but_what_a_maintainer_did(gate: Any) -> None:
     gate.world.clock = gate.clock
     gate.policy(BURST)
     numbers = flood(gate, size=4)
-    gate.world.comment(numbers[3], "/pulse hold", by="tom")
+    gate.world.comment(numbers[3], "/pulse hold because we talk", by="tom")
     gate.settle()
-    gate.world.pull(numbers[2]).head_repo_gone = True
     scope = Scope(rule="burst", since=gate.clock() - timedelta(hours=1), until=gate.clock())
     with gate.database.begin() as tx:
         found = undos.within(tx, gate.world.repository().id, scope)
@@ -202,7 +201,9 @@ def test_undo_puts_all_back_but_what_a_maintainer_did(gate: Any) -> None:
     for number in numbers[:3]:
         assert gate.world.pull(number).state == "open"
         assert labels(gate, number) == []
+        assert "is taken back" in status(gate, number)
     assert gate.world.pull(numbers[3]).state == "closed"
+    assert gate.sql("SELECT reason FROM hands WHERE act = 'held'")[0]["reason"] == "we talk"
     with gate.database.begin() as tx:
         taken = undos.result(tx, made)
     assert [(t.number, t.state, t.waits, t.problems) for t in taken] == [
@@ -252,3 +253,44 @@ def test_brakes_of_a_repository_are_listed_with_who_ended_them(gate: Any) -> Non
         assert brakes.on(tx, here) == ()
         [past] = brakes.past(tx, here)
     assert (past.ended_by_login, past.cause) == ("olivia", "closes")
+
+
+def test_the_check_is_green_after_a_vouch(gate: Any) -> None:
+    gate.world.clock = gate.clock
+    gate.policy(BURST.replace("mode: close", "mode: label", 1))
+    number = flood(gate)[0]
+    runs = gate.world.repository().checks
+    head = gate.world.pull(number).head_sha
+    assert [r.conclusion for r in runs if r.head_sha == head][-1] == "neutral"
+    say(gate, number, "/pulse vouch @stranger")
+    assert [r.conclusion for r in runs if r.head_sha == head][-1] == "success"
+
+
+def test_an_author_who_blocked_the_organisation_is_never_closed_without_a_word(gate: Any) -> None:
+    """GitHub refuses the comment then, so that the close does not happen either."""
+    gate.world.clock = gate.clock
+    gate.github.fault("status", status=403, method="POST", path="/comments", times=None)
+    gate.policy(BURST)
+    numbers = flood(gate)
+    later(gate, hours=1)
+    assert [gate.world.pull(n).state for n in numbers] == ["open", "open"]
+    assert gate.acts(numbers[0])["close"] in {"dropped", "failed", "pending"}
+
+
+def test_a_maintainer_who_reopens_ends_the_gates_say_and_a_stranger_does_not(gate: Any) -> None:
+    gate.world.clock = gate.clock
+    gate.policy(BURST)
+    numbers = flood(gate)
+    gate.world.reopen_pull(numbers[0], by="olivia")
+    gate.settle()
+    for _ in range(2):
+        gate.world.push(numbers[0], by="stranger")
+        gate.settle()
+    assert gate.state(numbers[0]) == "left_alone"
+    assert labels(gate, numbers[0]) == ["needs-verification"]
+    gate.world.pull(numbers[1]).state = "closed"
+    gate.world.reopen_pull(
+        numbers[1], by="newcomer" if "newcomer" in gate.world.users else "stranger"
+    )
+    gate.settle()
+    assert gate.state(numbers[1]) != "left_alone"
