@@ -26,7 +26,7 @@ def _registered() -> set[str]:
 
 def test_everything_periodic_is_rung_for_and_answered() -> None:
     due = schedule(SETTINGS)
-    assert set(due) == {"sweep", "redeliver", "reconcile_due", "forget"}
+    assert set(due) == {"sweep", "redeliver", "reconcile_due", "forget", "report"}
     assert {entry["task"] for entry in due.values()} <= _registered()
     assert due["sweep"]["schedule"] == timedelta(seconds=7)
     assert due["redeliver"]["schedule"] == timedelta(seconds=70)
