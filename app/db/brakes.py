@@ -7,6 +7,7 @@ from sqlalchemy import and_, func, not_, select, update
 from sqlalchemy.dialects.postgresql import array, insert
 
 from app.core.brakes import Brake, Closes, Trip
+from app.core.due_process import Breaker
 from app.core.github import Account
 from app.db.engine import Tx
 from app.db.tables import brakes, cases, outbox, repositories
@@ -73,13 +74,14 @@ def last_release(tx: Tx, repository_id: int, rule: str | None) -> datetime | Non
 
 
 def closes(
-    tx: Tx, repository_id: int, now: datetime, minutes: int, words: Collection[str]
+    tx: Tx, repository_id: int, now: datetime, breaker: Breaker, words: Collection[str]
 ) -> Closes:
     """What the gate closed in the last minutes, since it was last let go on.
 
-    `words`: the rules that are a maintainer's word; what they close does not count.
+    `words`: the rules that are a maintainer's word; what they close does not count. The other
+    authors are counted only where that can matter, since all open ones are looked at for it.
     """
-    since = now - timedelta(minutes=minutes)
+    since = now - timedelta(minutes=breaker.minutes)
     released = last_release(tx, repository_id, None)
     rules = outbox.c.effect["rules"]
     closed = (
@@ -99,6 +101,8 @@ def closes(
     count, authors = tx.execute(
         select(func.count(), func.count(closed.c.author_id.distinct())).select_from(closed)
     ).one()
+    if authors < breaker.authors:
+        return Closes(closes=count, authors=authors, authors_open=0)
     others = select(func.count(cases.c.author_id.distinct())).where(
         and_(cases.c.repository_id == repository_id, cases.c.pull_state == "open"),
         cases.c.author_id.not_in(select(closed.c.author_id).where(closed.c.author_id.is_not(None))),

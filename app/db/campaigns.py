@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
+from sqlalchemy import case as sql_case
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.dialects.postgresql import array, insert
 from sqlalchemy.types import Integer
@@ -19,6 +21,8 @@ from app.db.tables import campaign_words as words_
 from app.db.tables import campaigns, cases, likenesses, trust
 
 MOST = 2000  # of a campaign's pull requests that are read; more are one flood all the same
+# Of those that are like one: the others are in its campaign already.
+_MOST_NEAR = 200
 _EXEMPT = {
     CaseState.EXEMPT: "no rule applies to its author",
     CaseState.ADOPTED: "a maintainer took it over",
@@ -207,16 +211,22 @@ def join(  # noqa: PLR0913 - what one join holds
     rows = [{"case_id": case_id, "campaign_id": campaign_id} for case_id in case_ids]
     if rows:
         tx.execute(insert(members_).on_conflict_do_nothing(index_elements=["case_id"]), rows)
-    _renew(tx, campaign_id)
+    _renew(tx, campaign_id, None if merged or into is None else case_ids)
     return campaign_id
 
 
-def _renew(tx: Tx, campaign_id: int) -> None:
-    """What is known of a campaign by its members: its time, and whether one account is behind it."""
+def _renew(tx: Tx, campaign_id: int, joined: Sequence[int] | None) -> None:
+    """What is known of a campaign by its members: its time, and whether one account is behind it.
+
+    `joined`: those that came; None where all members are to be looked at.
+    """
     mine = select(cases.c.opened_at, cases.c.author_id).join(
         members_, members_.c.case_id == cases.c.id
     )
-    of = mine.where(members_.c.campaign_id == campaign_id).subquery()
+    mine = mine.where(members_.c.campaign_id == campaign_id)
+    if joined is not None:
+        mine = mine.where(cases.c.id.in_(list(joined)))
+    of = mine.subquery()
     row = tx.execute(
         select(
             func.min(of.c.opened_at),
@@ -225,14 +235,20 @@ def _renew(tx: Tx, campaign_id: int) -> None:
             func.min(of.c.author_id),
         )
     ).one()
-    one = row[2] == 1
-    values = {
-        "first_at": row[0],
-        "last_at": row[1],
-        "author_id": row[3] if one else None,
-        "kind": "burst" if one else "similar",
-    }
-    tx.execute(update(campaigns).where(campaigns.c.id == campaign_id).values(**values))
+    one = row[3] if row[2] == 1 else None
+    values: dict[str, Any] = {"first_at": row[0], "last_at": row[1], "author_id": one}
+    if joined is not None:
+        same = campaigns.c.author_id == one
+        values = {
+            "first_at": func.least(campaigns.c.first_at, row[0]),
+            "last_at": func.greatest(campaigns.c.last_at, row[1]),
+            "author_id": sql_case((same, campaigns.c.author_id), else_=None),
+        }
+    renewed = update(campaigns).where(campaigns.c.id == campaign_id).values(**values)
+    tx.execute(renewed)
+    several = update(campaigns).where(campaigns.c.id == campaign_id)
+    kind = sql_case((campaigns.c.author_id.is_(None), "similar"), else_="burst")
+    tx.execute(several.values(kind=kind))
 
 
 def of_burst(tx: Tx, repository_id: int, author_id: int, numbers: Iterable[int]) -> list[int]:
@@ -268,8 +284,8 @@ def near(  # noqa: PLR0913 - what is like what, where and when
             cases.c.id != case_id,
             cases.c.state != CaseState.EXEMPT,
         )
-        .order_by(cases.c.opened_at)
-        .limit(MOST)
+        .order_by(cases.c.opened_at.desc())
+        .limit(_MOST_NEAR)
     )
     return [
         (

@@ -269,6 +269,12 @@ outbox = Table(
         postgresql_where=text("state IN ('pending', 'doing', 'failed')"),
     ),
     Index(
+        "outbox_closed_idx",
+        "repository_id",
+        "ended_at",
+        postgresql_where=text("kind = 'close' AND state = 'done'"),
+    ),
+    Index(
         "outbox_pace_idx",
         "installation_id",
         "attempted_at",

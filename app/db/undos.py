@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.effects import EffectState
@@ -51,8 +51,12 @@ def within(tx: Tx, repository_id: int, scope: Scope) -> list[tuple[int, int]]:
 
     What a maintainer ruled on stays as they have it.
     """
-    ruled = select(hands.c.case_id).where(
-        hands.c.case_id == cases.c.id, hands.c.act.in_([*RULING, "closed"])
+    ruling = (
+        select(hands.c.act)
+        .where(hands.c.case_id == cases.c.id, hands.c.act.in_([*RULING, "closed"]))
+        .order_by(hands.c.at.desc(), hands.c.id.desc())
+        .limit(1)
+        .scalar_subquery()
     )
     rows = (
         select(cases.c.id, cases.c.number)
@@ -61,7 +65,7 @@ def within(tx: Tx, repository_id: int, scope: Scope) -> list[tuple[int, int]]:
             rule_acts.c.repository_id == repository_id,
             rule_acts.c.at.between(scope.since, scope.until),
             rule_acts.c.done >= Mode.LABEL,
-            ~ruled.exists(),
+            func.coalesce(ruling, "released") == "released",
             cases.c.merged.is_(False),
         )
         .distinct()

@@ -20,6 +20,7 @@ from app.flows.judge import Judged
 from app.flows.undo import undo
 from app.flows.waves import ask_all
 
+_NEIGHBOURS = 20
 _JOIN = {CaseState.FLAGGED, CaseState.CLEAR, CaseState.REOPENED}
 
 
@@ -46,6 +47,8 @@ def join(tx: Tx, standing: Standing, judged: Judged, made: Sketch | None, now: d
     hold(tx, f"campaigns:{here.id}")
     before = campaigns.known(tx, together)
     known = sorted(set(before.values()))
+    if len(known) == 1 and len(before) == len(together):
+        return []
     to = joined(known, campaigns.decided_on(tx, known))
     into = campaigns.join(tx, here.id, to.into, to.merged, sorted(together), "similar")
     word = campaigns.word_of(tx, into)
@@ -74,9 +77,12 @@ def _burst(tx: Tx, standing: Standing, judged: Judged) -> list[int]:
     rule, facts = standing.policy.of(burst.RULE), judged.facts
     if rule.mode is Mode.OFF or facts.author is None:
         return []
-    numbers = [o.number for o in facts.burst(rule.prs, rule.minutes)]
-    if not numbers:
+    flood = [o.number for o in facts.burst(rule.prs, rule.minutes)]
+    if not flood:
         return []
+    # Its neighbours are enough: they are in the campaign of theirs.
+    mine = flood.index(facts.pull.number)
+    numbers = flood[max(mine - _NEIGHBOURS, 0) : mine + _NEIGHBOURS + 1]
     return campaigns.of_burst(tx, standing.repository.id, facts.author.id, numbers)
 
 

@@ -25,7 +25,7 @@ from app.flows.waves import ask_all
 
 # What a person with the right to does, and what it says of the rules that acted.
 OVERTURNING: frozenset[HandAct] = frozenset(
-    {"reopened", "dismissed", "undone", "exempted", "adopted", "unlabeled"}
+    {"reopened", "dismissed", "undone", "exempted", "unlabeled"}
 )
 _CONFIRMING: frozenset[HandAct] = frozenset({"ordered_closed", "closed"})
 
@@ -53,8 +53,12 @@ def settle(  # noqa: PLR0913 - what it rests on
         rules = rule_acts.overturn(tx, [case.id], over.login, now)
         rings += judge_rules(tx, standing, rules, catalogues, now)
     no = next((h for h in evidence.hands if h.act in _CONFIRMING), None)
+    adopted = next((h for h in evidence.hands if h.act == "adopted"), None)
     if over is not None:
         appeals.end(tx, case.id, "granted", now, over)
+    elif adopted is not None:
+        by = Account(id=adopted.account_id, login=adopted.login)
+        appeals.end(tx, case.id, "granted", now, by)
     elif no is not None:
         appeals.end(tx, case.id, "declined", now, Account(id=no.account_id, login=no.login))
     elif facts.pull.is_merged or (facts.pull.state == "closed" and not case.closed_by_us):
@@ -175,7 +179,7 @@ def stop_after_close(tx: Tx, standing: Standing, catalogues: Catalogues, now: da
     breaker = standing.policy.breaker
     if breaker is None:
         return []
-    seen = brakes.closes(tx, standing.repository.id, now, breaker.minutes, WORDS)
+    seen = brakes.closes(tx, standing.repository.id, now, breaker, WORDS)
     trip = limits.too_many(standing.policy, seen)
     return stop(tx, standing, None, trip, catalogues, now) if trip else []
 

@@ -11,6 +11,7 @@ from app.db import installations, outbox, outcomes
 from app.db.engine import Database, Tx
 
 WEEK = timedelta(days=7)
+MOST_LATE = 2  # days
 
 
 def report_on(tx: Tx, where: RepositoryRef, mode: Mode, since: datetime, until: datetime) -> Report:
@@ -26,17 +27,19 @@ def report_on(tx: Tx, where: RepositoryRef, mode: Mode, since: datetime, until: 
 
 
 def weekly(database: Database, site: str, now: datetime) -> list[int]:
-    """Plans the reports that are due today; answers the effects' ids. Once for each day."""
+    """Plans the reports that are due; answers the effects' ids. Once for each week.
+
+    One whose day we slept through is made up for within two days.
+    """
     made: list[int] = []
     with database.begin() as tx:
-        due = [
-            where
-            for where in installations.reporting(tx)
-            if where.policy.report.weekday == WEEKDAYS[now.weekday()]
-        ]
-    until = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    for standing in due:
+        wanted = installations.reporting(tx)
+    for standing in wanted:
         where = standing.repository
+        late = (now.weekday() - WEEKDAYS.index(standing.policy.report.weekday)) % 7
+        if late > MOST_LATE:
+            continue
+        until = now.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=late)
         with database.begin() as tx:
             key = f"report:{where.id}:{until:%Y-%m-%d}"
             if outbox.has(tx, key):

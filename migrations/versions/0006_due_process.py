@@ -35,6 +35,12 @@ def _case(table):
 
 
 def upgrade() -> None:
+    op.create_index(
+        "outbox_closed_idx",
+        "outbox",
+        ["repository_id", "ended_at"],
+        postgresql_where=sa.text("kind = 'close' AND state = 'done'"),
+    )
     op.add_column("hands", _text("reason", default=sa.text("''")))
     op.create_index("trust_anywhere_idx", "trust", ["account_id", "id"])
     op.create_table(
@@ -194,3 +200,4 @@ def downgrade() -> None:
         op.drop_table(table)
     op.drop_index("trust_anywhere_idx", table_name="trust")
     op.drop_column("hands", "reason")
+    op.drop_index("outbox_closed_idx", table_name="outbox")

@@ -211,6 +211,9 @@ def test_undo_puts_all_back_but_what_a_maintainer_did(gate: Any) -> None:
     ]
     act(gate, undo.take_back, made, OLIVIA, gate.clock())
     assert gate.state(numbers[0]) == "reopened"
+    with gate.database.begin() as tx:
+        again = undos.within(tx, gate.world.repository().id, scope)
+    assert [n for _, n in again] == numbers[:3]
 
 
 def test_undo_says_what_could_not_be_put_back(gate: Any) -> None:

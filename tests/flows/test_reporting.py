@@ -29,8 +29,10 @@ def test_once_a_week_it_comes_as_a_comment(gate: Any) -> None:
     assert "| burst | 3 | 3 |" in comment.body
     gate.clock.pass_(days=1)
     assert gate.sweep.report() == 0
-    gate.clock.pass_(days=6)
+    gate.clock.pass_(days=7)  # nobody was there on the day itself
     assert gate.sweep.report() == 1
+    gate.clock.pass_(days=3)
+    assert gate.sweep.report() == 0
 
 
 def test_without_an_issue_there_is_none(gate: Any) -> None:
