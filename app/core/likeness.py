@@ -7,6 +7,7 @@ each ("b-Bit Minwise Hashing", Li and König, WWW 2010).
 
 import re
 from collections.abc import Iterable, Sequence
+from operator import eq
 from typing import Protocol
 
 from app.core.change import Change
@@ -88,7 +89,7 @@ def _jaccard(one: bytes | None, other: bytes | None) -> float:
     """An estimate of the Jaccard index; bytes that are equal by chance are taken off."""
     if one is None or other is None or len(one) != len(other):
         return 0.0
-    same = sum(a == b for a, b in zip(one, other, strict=True)) / len(one)
+    same = sum(map(eq, one, other)) / len(one)
     return max((same - 1 / 256) / (1 - 1 / 256), 0.0)
 
 

@@ -268,14 +268,28 @@ def put_sketch(tx: Tx, case_id: int, sketch: Sketch) -> None:
     tx.execute(made.on_conflict_do_update(index_elements=["case_id"], set_=values))
 
 
+def forget_sketches(tx: Tx, before: datetime, limit: int = 5000) -> None:
+    """Deletes the sketches of what was opened before a time, some at a time."""
+    old = (
+        select(likenesses.c.case_id)
+        .join(cases, cases.c.id == likenesses.c.case_id)
+        .where(cases.c.opened_at < before)
+        .limit(limit)
+    )
+    tx.execute(delete(likenesses).where(likenesses.c.case_id.in_(old)))
+
+
 def near(  # noqa: PLR0913 - what is like what, where and when
     tx: Tx, repository_id: int, case_id: int, sketch: Sketch, at: datetime, days: int
 ) -> list[tuple[int, Sketch]]:
-    """Others here, opened within some days, that have a band in common: (case id, sketch)."""
+    """Others here, opened within some days, that have a band in common, the newest first.
+
+    Answers (case id, sketch); their own bands are left out.
+    """
     within = timedelta(days=days)
     bands = array(sketch.bands, type_=Integer)
     rows = (
-        select(likenesses)
+        select(likenesses.c.case_id, likenesses.c.words, likenesses.c.changes)
         .join(cases, cases.c.id == likenesses.c.case_id)
         .where(
             likenesses.c.bands.overlap(bands),
@@ -288,11 +302,8 @@ def near(  # noqa: PLR0913 - what is like what, where and when
         .limit(_MOST_NEAR)
     )
     return [
-        (
-            row["case_id"],
-            Sketch(words=row["words"], changes=row["changes"], bands=tuple(row["bands"])),
-        )
-        for row in tx.execute(rows).mappings()
+        (row.case_id, Sketch(words=row.words, changes=row.changes, bands=()))
+        for row in tx.execute(rows)
     ]
 
 

@@ -6,13 +6,25 @@ from datetime import datetime, timedelta
 
 from app.core.events import Address
 from app.core.ports import Doorbell
-from app.db import cases, inbox, installations, outbox, people, sessions, simulations, usage
+from app.db import (
+    campaigns,
+    cases,
+    inbox,
+    installations,
+    outbox,
+    people,
+    sessions,
+    simulations,
+    usage,
+)
 from app.db.engine import Database, Tx
 from app.flows.reporting import weekly
 
 # A payload is needed to decide and to look into a fault; after a week it is only weight.
 KEEP_PAYLOADS = timedelta(days=7)
 KEEP_SIMULATIONS = timedelta(days=7)
+# Nothing is compared with what is older: the most that `campaigns.days` may be.
+KEEP_SKETCHES = timedelta(days=90)
 RECONCILE_EVERY = timedelta(hours=24)
 
 
@@ -78,4 +90,5 @@ class Sweep:
             sessions.forget_expired(tx, now)
             usage.forget(tx, now)
             simulations.forget(tx, now - KEEP_SIMULATIONS)
+            campaigns.forget_sketches(tx, now - KEEP_SKETCHES)
             return inbox.forget_payloads(tx, now - KEEP_PAYLOADS)

@@ -179,3 +179,13 @@ def test_floods_that_find_each_other_become_one(gate: Any) -> None:
         found = campaigns.get(tx, campaign_of(gate, one[0]))
     assert (found.kind, found.author_id) == ("similar", None)
     assert len(gate.sql("SELECT 1 FROM campaigns")) == 1
+
+
+def test_sketches_are_forgotten_once_nothing_is_compared_with_them(
+    gate: Any, victim: list[int]
+) -> None:
+    gate.sweep.forget()
+    assert len(gate.sql("SELECT 1 FROM likenesses")) == len(victim)
+    gate.clock.pass_(days=91)
+    gate.sweep.forget()
+    assert gate.sql("SELECT 1 FROM likenesses") == []
