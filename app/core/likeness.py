@@ -89,7 +89,8 @@ def _jaccard(one: bytes | None, other: bytes | None) -> float:
     """An estimate of the Jaccard index; bytes that are equal by chance are taken off."""
     if one is None or other is None or len(one) != len(other):
         return 0.0
-    same = sum(map(eq, one, other)) / len(one)
+    equal: int = sum(map(eq, one, other))
+    same = equal / len(one)
     return max((same - 1 / 256) / (1 - 1 / 256), 0.0)
 
 
