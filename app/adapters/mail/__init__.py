@@ -1,0 +1,1 @@
+"""Mail: sent, received, and its signatures checked."""

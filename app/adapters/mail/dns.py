@@ -1,0 +1,26 @@
+"""TXT records by dnspython, from the machine's name servers or given ones."""
+
+from collections.abc import Sequence
+
+import dns.exception
+import dns.resolver
+
+
+class TxtRecords:
+    """`reading.TxtLookup`. `nameservers` and `port` are for tests and for operators who need others."""
+
+    def __init__(self, nameservers: Sequence[str] = (), port: int = 53) -> None:
+        self._resolver = dns.resolver.Resolver(configure=not nameservers)
+        if nameservers:
+            self._resolver.nameservers = list(nameservers)
+            self._resolver.port = port
+
+    def __call__(self, name: str, timeout: float) -> bytes | None:
+        """The first record's text; None where there is none or nobody answers in time."""
+        try:
+            answer = self._resolver.resolve(name, "TXT", lifetime=min(timeout, 5), search=False)
+        except (dns.exception.DNSException, ValueError):
+            return None
+        for record in answer:
+            return b"".join(record.strings)
+        return None

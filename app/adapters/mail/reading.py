@@ -1,0 +1,119 @@
+"""A raw mail as a `Letter`: its headers, and its DKIM signatures checked with an injected resolver.
+
+Only headers are parsed: what is nested in the body, however deep, is never looked at.
+"""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from email.parser import BytesHeaderParser
+from email.policy import compat32
+from email.utils import getaddresses, parsedate_to_datetime
+
+from app.core.proofs.letters import LEAST_KEY_BITS, MOST_BYTES, Letter, Signature
+from app.core.text import clean, one_line
+
+MOST_SIGNATURES = 5
+_MOST_HEADER_BYTES = 200_000
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_COMMENT = re.compile(r"\([^()]*\)")
+_HEADER_END = re.compile(rb"\r?\n\r?\n")
+
+TxtLookup = Callable[[str, float], bytes | None]
+"""A name's TXT record as one string, or None; `core` code never asks the network itself."""
+
+
+class Unreadable(Exception):
+    """What came is no mail that can be read."""
+
+
+def read(
+    raw: bytes, recipients: tuple[str, ...], envelope_from: str, lookup: TxtLookup, spf: str = ""
+) -> Letter:
+    """The letter. Raises `Unreadable` for what cannot be one; never anything else."""
+    if len(raw) > MOST_BYTES:
+        raise Unreadable(f"it is larger than {MOST_BYTES:,} bytes")
+    end = _HEADER_END.search(raw)
+    head = raw[: end.end() if end else len(raw)]
+    if len(head) > _MOST_HEADER_BYTES:
+        raise Unreadable("its headers are longer than 200,000 bytes")
+    try:
+        parsed = BytesHeaderParser(policy=compat32).parsebytes(head)
+        headers: dict[str, list[str]] = {}
+        for name, value in parsed.items():
+            headers.setdefault(name.lower(), []).append(clean(str(value), 20_000))
+        senders = _senders(headers.get("from", []))
+        date = _date(headers.get("date", []))
+    except Exception as error:  # noqa: BLE001
+        # The standard library has crashed on broken headers in many ways; each is no letter.
+        raise Unreadable(f"its headers cannot be read ({type(error).__name__})") from None
+    return Letter(
+        headers={name: tuple(values) for name, values in headers.items()},
+        senders=senders,
+        recipients=recipients,
+        envelope_from=envelope_from,
+        date=date,
+        size=len(raw),
+        signatures=_signatures(raw, len(headers.get("dkim-signature", [])), lookup),
+        spf=spf,
+    )
+
+
+def _senders(values: list[str]) -> tuple[str, ...]:
+    """The addresses of From; none where names and addresses cannot be told apart for sure."""
+    # `getaddresses` has taken a name for an address (CVE-2023-27043): outside quotes and comments
+    # there must be as many @ as addresses.
+    bare = _COMMENT.sub("", _QUOTED.sub("", ", ".join(values)))
+    found = [address for _, address in getaddresses(values) if address]
+    return tuple(found) if bare.count("@") == len(found) else ()
+
+
+def _date(values: list[str]) -> datetime | None:
+    if len(values) != 1:
+        return None
+    found = parsedate_to_datetime(values[0])
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+
+
+def _signatures(raw: bytes, count: int, lookup: TxtLookup) -> tuple[Signature, ...]:
+    return tuple(_signature(raw, n, lookup) for n in range(min(count, MOST_SIGNATURES)))
+
+
+def _signature(raw: bytes, number: int, lookup: TxtLookup) -> Signature:
+    import dkim
+
+    def txt(name: bytes | str, timeout: float = 5) -> bytes | None:
+        asked = name.decode("ascii", "replace") if isinstance(name, bytes) else name
+        return lookup(asked.rstrip("."), timeout)
+
+    domain, covers, has_length, problem = "?", frozenset[str](), False, ""
+    try:
+        checker = dkim.DKIM(raw, minkey=LEAST_KEY_BITS, timeout=5)
+        good = checker.verify(idx=number, dnsfunc=txt)
+        problem = "" if good else "the signature does not fit"
+    except Exception as error:  # noqa: BLE001
+        # dkimpy raises what its parser or the key's parser raise, for anything that is odd.
+        problem = one_line(f"{type(error).__name__}: {error}", 120)
+    fields = _fields(raw, number)
+    domain = fields.get("d", "?")
+    covers = frozenset(name.strip().lower() for name in fields.get("h", "").split(":"))
+    has_length = "l" in fields
+    return Signature(
+        domain=one_line(domain, 253), covers=covers, has_length=has_length, problem=problem
+    )
+
+
+def _fields(raw: bytes, number: int) -> dict[str, str]:
+    """The tags of a signature, as it says them; whether they are true is checked elsewhere."""
+    import dkim
+
+    try:
+        headers, _ = dkim.rfc822_parse(raw)
+        values = [value for name, value in headers if name.lower() == b"dkim-signature"]
+        found = dkim.util.parse_tag_value(values[number])
+    except Exception:  # noqa: BLE001 - as above
+        return {}
+    return {
+        key.decode("ascii", "replace"): re.sub(rb"\s+", b"", value).decode("ascii", "replace")
+        for key, value in found.items()
+    }

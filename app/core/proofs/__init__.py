@@ -1,0 +1,1 @@
+"""Proof of life: that a person stands behind an account, shown by mail."""

@@ -1,0 +1,133 @@
+"""Whether a mail that came in proves something: from its headers and signatures alone.
+
+The body is never read: only its hash counts, within DKIM. Nothing is ever answered, so that
+nobody can make us write to others (backscatter).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from app.core.fact import Fact
+
+# RFC 6376, 5.4.1 recommends far more; these are what a proof rests on.
+SIGNED = frozenset({"from", "to", "date", "subject"})
+LEAST_KEY_BITS = 1024  # RFC 8301, 3.2: verifiers must not take shorter ones
+FRESH = timedelta(days=3)
+AHEAD = timedelta(hours=1)
+MOST_BYTES = 5_000_000
+_ONCE = ("from", "to", "date", "subject", "message-id")
+_LIST_HEADERS = ("list-id", "list-post", "list-unsubscribe", "mailing-list", "x-mailing-list")
+_AUTO_HEADERS = ("x-autoreply", "x-autorespond", "x-auto-response-suppress", "auto-submitted")
+_MACHINES = ("mailer-daemon@", "postmaster@", "noreply@", "no-reply@", "donotreply@")
+
+
+class Signature(Fact):
+    """One DKIM signature. `problem` is "" where it verifies; `covers` are header names, lower case."""
+
+    domain: str
+    covers: frozenset[str]
+    has_length: bool
+    problem: str
+
+
+class Letter(Fact):
+    """A mail as far as it counts. `headers` has each header's values by its lower-case name.
+
+    `senders` are the addresses of From; `recipients` those that the envelope names; `envelope_from`
+    is "" for a bounce. `spf` is what the receiving server found, for the record.
+    """
+
+    headers: Mapping[str, tuple[str, ...]]
+    senders: tuple[str, ...]
+    recipients: tuple[str, ...]
+    envelope_from: str
+    date: datetime | None
+    size: int
+    signatures: tuple[Signature, ...]
+    spf: str = ""
+
+
+class Accepted(Fact):
+    """It proves that its sender wrote to the address with this token."""
+
+    sender: str
+    token: str
+    signed_by: str
+
+
+class Refused(Fact):
+    """It proves nothing, and why; recorded, never answered."""
+
+    why: str
+
+
+def judge(
+    letter: Letter,
+    now: datetime,
+    token_of: Callable[[str], str | None],
+    registrable: Callable[[str], str | None],
+) -> Accepted | Refused:
+    """Whether the mail counts. `token_of` gives the token of an address of ours, None for others."""
+    for check in (_shape, _machine):
+        why = check(letter)
+        if why:
+            return Refused(why=why)
+    if letter.date is None or not now - FRESH <= letter.date <= now + AHEAD:
+        return Refused(why="its date is not of these days")
+    tokens = {t for t in map(token_of, letter.recipients) if t is not None}
+    if len(tokens) != 1:
+        return Refused(why="it was not written to one of our addresses")
+    sender = letter.senders[0]
+    signed = _aligned(letter.signatures, sender.rpartition("@")[2], registrable)
+    if isinstance(signed, Refused):
+        return signed
+    return Accepted(sender=sender, token=tokens.pop(), signed_by=signed.domain)
+
+
+def _shape(letter: Letter) -> str:
+    if letter.size > MOST_BYTES:
+        return f"it is larger than {MOST_BYTES:,} bytes"
+    for name in _ONCE:
+        if len(letter.headers.get(name, ())) > 1:
+            return f"it has more than one header {name}"
+    if len(letter.senders) != 1 or "@" not in letter.senders[0]:
+        return "it is not from exactly one address"
+    return ""
+
+
+def _machine(letter: Letter) -> str:
+    """RFC 3834: what an automatic answer looks like; and lists, and bounces."""
+    if letter.envelope_from == "" or letter.senders[0].lower().startswith(_MACHINES):
+        return "it is a bounce or from a machine's address"
+    kind = " ".join(letter.headers.get("content-type", ())).lower()
+    if "multipart/report" in kind:
+        return "it is a bounce or from a machine's address"
+    if any(letter.headers.get(name) for name in _LIST_HEADERS):
+        return "it came over a mailing list"
+    submitted = " ".join(letter.headers.get("auto-submitted", ("no",))).strip().lower()
+    if not submitted.startswith("no") or any(
+        letter.headers.get(name) for name in _AUTO_HEADERS if name != "auto-submitted"
+    ):
+        return "it is an automatic answer"
+    precedence = " ".join(letter.headers.get("precedence", ())).strip().lower()
+    return "it is bulk mail" if precedence in {"bulk", "junk", "list"} else ""
+
+
+def _aligned(
+    signatures: Sequence[Signature], domain: str, registrable: Callable[[str], str | None]
+) -> Signature | Refused:
+    """The first signature that verifies, covers what counts, and is of the sender's own domain."""
+    own = registrable(domain.lower())
+    reasons = []
+    for one in signatures:
+        if own is None or registrable(one.domain.lower()) != own:
+            reasons.append(f"{one.domain} is not the sender's domain")
+        elif one.has_length:
+            reasons.append(f"{one.domain} signed only a part of it (l=)")
+        elif not one.covers >= SIGNED:
+            reasons.append(f"{one.domain} did not sign {', '.join(sorted(SIGNED - one.covers))}")
+        elif one.problem:
+            reasons.append(f"{one.domain}: {one.problem}")
+        else:
+            return one
+    return Refused(why="; ".join(reasons[:5]) or "it carries no DKIM signature")

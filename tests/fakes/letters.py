@@ -1,0 +1,68 @@
+"""Mails as mail servers write and sign them."""
+
+import base64
+from datetime import UTC, datetime
+from email.message import EmailMessage
+from email.utils import format_datetime, make_msgid
+from functools import cache
+
+import dkim
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+)
+
+SELECTOR = "s1"
+
+
+@cache
+def key(which: int = 1, bits: int = 2048) -> tuple[bytes, str]:
+    """A private key in PEM, and its record for DNS. `which` names another one of the same size."""
+    made = rsa.generate_private_key(public_exponent=65537, key_size=bits)
+    pem = made.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption())
+    public = made.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    return pem, f"v=DKIM1; k=rsa; p={base64.b64encode(public).decode()}"
+
+
+def written(
+    sender: str = "Alice <alice@corp.example>",
+    to: str = "token@gate.example",
+    *,
+    at: datetime | None = None,
+    subject: str = "Hello",
+    body: str = "It is me.\n",
+    **headers: str,
+) -> bytes:
+    """A plain mail; `headers` with `_` for `-`."""
+    message = EmailMessage()
+    message["From"], message["To"], message["Subject"] = sender, to, subject
+    message["Date"] = format_datetime(at or datetime.now(UTC))
+    message["Message-ID"] = make_msgid(domain="corp.example")
+    for name, value in headers.items():
+        message[name.replace("_", "-")] = value
+    message.set_content(body)
+    return message.as_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+
+
+def signed(
+    raw: bytes,
+    domain: str = "corp.example",
+    *,
+    pem: bytes | None = None,
+    covers: tuple[bytes, ...] = (b"from", b"to", b"date", b"subject"),
+    length: bool = False,
+) -> bytes:
+    """The mail with a DKIM signature of the domain."""
+    private = pem or key()[0]
+    header = dkim.sign(
+        raw,
+        SELECTOR.encode(),
+        domain.encode(),
+        private,
+        include_headers=list(covers),
+        length=length,
+    )
+    return bytes(header + raw)
