@@ -497,6 +497,78 @@ account_notes = Table(
     Index("account_notes_account_idx", "repository_id", "account_id", "id"),
 )
 
+proof_tokens = Table(
+    "proof_tokens",
+    metadata,
+    # What was given out and may come back: only hashes of it, of the code, and of the address.
+    Column("token_hash", Text, primary_key=True),
+    Column("account_id", BigInteger, nullable=False),
+    Column("login", Text, nullable=False),
+    Column("installation_id", BigInteger, nullable=False),
+    Column("repository_id", BigInteger, nullable=False),
+    # Whether the proof is to count in all repositories of the installation.
+    Column("shared", Boolean, nullable=False, server_default=text("false")),
+    Column("purpose", Text, nullable=False),
+    Column("code_hash", Text),
+    Column("address_hash", Text),
+    Column("domain_hash", Text),
+    Column("tier", Text),
+    _time("at", nullable=False),
+    _time("expires_at", nullable=False),
+    _time("used_at"),
+    Column("attempts", SmallInteger, nullable=False, server_default=text("0")),
+    Index("proof_tokens_account_idx", "account_id", "at"),
+    Index("proof_tokens_address_idx", "address_hash", "at"),
+    Index("proof_tokens_expires_idx", "expires_at"),
+)
+
+proofs = Table(
+    "proofs",
+    metadata,
+    # That somebody is there: keyed hashes of the address and of its domain, and the domain's class.
+    # Without `repository_id` it counts in the whole installation.
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("account_id", BigInteger, nullable=False),
+    Column("installation_id", BigInteger, nullable=False),
+    Column("repository_id", BigInteger),
+    Column("way", Text, nullable=False),
+    Column("tier", Text, nullable=False),
+    Column("address_hash", Text, nullable=False),
+    Column("domain_hash", Text, nullable=False),
+    _time("at", nullable=False),
+    _time("until", nullable=False),
+    _time("revoked_at"),
+    Index("proofs_account_idx", "account_id", "installation_id"),
+    Index("proofs_address_idx", "address_hash"),
+    Index("proofs_domain_idx", "domain_hash"),
+)
+
+letters = Table(
+    "letters",
+    metadata,
+    # Mails that came in, by their digest, so that none counts twice; and what came of each.
+    Column("digest", Text, primary_key=True),
+    _time("at", nullable=False),
+    Column("outcome", Text, nullable=False),
+    Column("spf", Text, nullable=False, server_default=text("''")),
+    Index("letters_at_idx", "at"),
+)
+
+mails = Table(
+    "mails",
+    metadata,
+    # To be sent: address and text, sealed, until it was sent or given up.
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("sealed", LargeBinary),
+    _time("created_at", nullable=False),
+    _time("due_at", nullable=False),
+    _time("rung_at"),
+    _time("sent_at"),
+    Column("attempts", SmallInteger, nullable=False, server_default=text("0")),
+    Column("last_error", Text),
+    Index("mails_due_idx", "due_at", postgresql_where=text("sealed IS NOT NULL")),
+)
+
 sessions = Table(
     "sessions",
     metadata,

@@ -3,8 +3,6 @@
 Only keyed hashes of the address and of its registrable domain, and the domain's tier, are kept.
 """
 
-import hashlib
-import hmac
 import unicodedata
 from collections.abc import Collection
 from typing import Literal, Protocol
@@ -109,11 +107,6 @@ def _tier(host: str, registrable: str, lists: AddressLists, companies: Collectio
     if lists.is_academic(host):
         return "academic"
     return "own"
-
-
-def keyed_hash(key: bytes, what: str, value: str) -> str:
-    """What is kept instead of an address or domain: HMAC-SHA-256 in hexadecimal."""
-    return hmac.new(key, f"{what}:{value}".encode(), hashlib.sha256).hexdigest()
 
 
 def too_many(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.adapters.mail.lists import InstalledLists
-from app.core.proofs.addresses import Address, NoAddress, classify, keyed_hash, too_many
+from app.core.proofs.addresses import Address, NoAddress, classify, too_many
 from tests.core.strategies import hostile
 
 LISTS = InstalledLists()
@@ -76,10 +76,3 @@ def test_limits_count_small_domains_and_no_large_ones() -> None:
     assert too_many("own", 0, 2, **most) is None
     assert "domain" in (too_many("own", 0, 3, **most) or "")
     assert "address" in (too_many("academic", 1, 0, **most) or "")
-
-
-def test_hashes_need_the_key_and_differ_by_use() -> None:
-    one = keyed_hash(b"k", "address", "a@b.example")
-    assert one != keyed_hash(b"other", "address", "a@b.example")
-    assert one != keyed_hash(b"k", "domain", "a@b.example")
-    assert len(one) == 64
