@@ -122,7 +122,7 @@ def web(
 def worker(
     queues: Annotated[
         str, typer.Option(help="The queues to serve, with commas between.")
-    ] = "triage,sweep,perform",
+    ] = "triage,sweep,perform,mail",
     concurrency: Annotated[int, typer.Option(min=1, max=64, help="Processes in its pool.")] = 2,
 ) -> None:
     """Run a worker for some queues.
@@ -137,6 +137,19 @@ def worker(
         os.environ.update(env)
         require(env["DATABASE_URL"])
         run_worker([name.strip() for name in queues.split(",") if name.strip()], concurrency)
+
+
+@app.command()
+def mail() -> None:
+    """Take in proof mails, as MAIL_INBOUND says: an SMTP or LMTP server behind your mail server.
+
+    Example: MAIL_INBOUND='smtp://127.0.0.1:2525?domain=verify.example.org' pulsegate mail
+    """
+    from app.wiring.mail import receive
+    from app.wiring.servers import connected_here
+
+    with connected_here(_settings()) as settings:
+        receive(settings)
 
 
 @app.command()

@@ -99,13 +99,13 @@ class Settings(BaseSettings):
 
     smtp_url: SecretStr | None = Field(
         default=None,
-        description="Outgoing mail, as smtp://user:password@host:587 or smtps://… (not used yet).",
+        description="Outgoing mail, as smtp://user:password@host:587 or smtps://…",
     )
-    mail_from: str | None = Field(
-        default=None, description="The sender of our mails (not used yet)."
-    )
+    mail_from: str | None = Field(default=None, description="The sender of our mails.")
     mail_inbound: SecretStr | None = Field(
-        default=None, description="How proof mails come in (not used yet)."
+        default=None,
+        description="How proof mails come in: smtp://HOST:PORT?domain=…, lmtp://…, or "
+        "hook://SECRET?domain=…",
     )
 
     host: str = Field(default="127.0.0.1", description="Where web listens.")

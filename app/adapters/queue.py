@@ -25,6 +25,7 @@ QUEUES: dict[Task, str] = {
     "perform": "perform",
     "reconcile": "sweep",
     "simulate": "sweep",
+    "mail": "mail",
 }
 _SOCKET_SECONDS = 1.0
 _VISIBILITY_SECONDS = 120

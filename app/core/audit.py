@@ -17,7 +17,17 @@ from app.core.github import Account
 
 # Effects that change something for somebody; what only informs follows from the decision.
 TOLD: frozenset[EffectKind] = frozenset(
-    {"label", "ask_comment", "close_comment", "close", "reopen", "adopt", "limit", "control"}
+    {
+        "label",
+        "ask_comment",
+        "close_comment",
+        "close",
+        "reopen",
+        "adopt",
+        "verified",
+        "limit",
+        "control",
+    }
 )
 
 

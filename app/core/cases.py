@@ -29,11 +29,17 @@ class Means:
     patterns: Patterns
     # Where people read all of it; see `page`.
     site: str = ""
+    # Where authors show that somebody is there; "" where mail is not set up for it.
+    verify: str = ""
     catalogues: Catalogues = only_english
 
     def page(self, full_name: str, number: int) -> str:
         """The address of the evidence, for maintainers."""
         return f"{self.site}/pull/{full_name}/{number}"
+
+    def verify_page(self, full_name: str, number: int) -> str:
+        """The address where the author shows that somebody is there; "" without mail."""
+        return f"{self.verify}/{full_name}/{number}" if self.verify else ""
 
 
 def decide(  # noqa: PLR0913 - each is one of the things that a decision rests on
@@ -260,5 +266,6 @@ def _fingerprint(
         policy.mode,
         policy.label,
         [str(answer) for answer in facts.answers],
+        facts.proof is not None,
     ]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

@@ -107,6 +107,13 @@ class React(Act):
     content: Reaction
 
 
+class MarkVerified(Act):
+    """The pull request carries the label of proven authors: queues are sorted by it."""
+
+    kind: Literal["verified"] = "verified"
+    label: str
+
+
 class Adopt(Act):
     """The pull request is assigned to who takes it over, and carries a label that says so."""
 
@@ -160,6 +167,7 @@ Effect = Annotated[
     | Close
     | Reopen
     | Adopt
+    | MarkVerified
     | React
     | LimitInteractions
     | SetControl
@@ -176,6 +184,7 @@ EffectKind = Literal[
     "close",
     "reopen",
     "adopt",
+    "verified",
     "reaction",
     "limit",
     "control",
@@ -189,6 +198,7 @@ REQUIRES: dict[EffectKind, EffectKind] = {"close": "close_comment"}
 ORDER: tuple[EffectKind, ...] = (
     "reopen",
     "adopt",
+    "verified",
     "label",
     "check_run",
     "status_comment",

@@ -9,6 +9,7 @@ from app.core.commands import Command
 from app.core.due_process import Earned
 from app.core.fact import Fact
 from app.core.github import Account, PullRequest
+from app.core.proofs.standing import Proof
 from app.core.said import Said
 
 
@@ -216,6 +217,8 @@ class Facts(Fact):
     rivals: tuple[Rival, ...] = ()
     trust: Trust | None = None
     appeal: Appeal | None = None
+    # The author showed that somebody is there, and what shows it is enough here.
+    proof: Proof | None = None
     campaign: CampaignWord | None = None
     asked: Asked = Asked()
     # None where it was not read: no rule asks for it, or GitHub did not answer.
@@ -223,6 +226,8 @@ class Facts(Fact):
     history: History = History()
     hands: tuple[Hand, ...] = ()
     requests: tuple[Request, ...] = ()
+    # Where the author can show that somebody is there; "" where that is not set up.
+    verify_page: str = ""
     # What was answered to commands, for the status comment.
     answers: tuple[Said, ...] = ()
     installed_at: datetime

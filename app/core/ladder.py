@@ -39,6 +39,8 @@ def _one(rule: Rule[Any], seen: Seen, policy: Policy) -> Finding | None:
     config = policy.of(rule)
     if config.mode is Mode.OFF or not rule.can_say(seen.facts):
         return None
+    if rule.life and seen.facts.proof is not None:
+        return None
     found = rule.find(config, seen)
     return None if found is None else _finding(rule, found, seen, policy)
 
@@ -74,6 +76,7 @@ def _ends(asked: Asked, grace: int) -> datetime | None:
     return asked.at + timedelta(hours=max(asked.hours, grace))
 
 
+LIFE = frozenset(rule.name for rule in RULES if rule.life)
 WORDS = frozenset(rule.name for rule in RULES if rule.word)
 
 
@@ -95,7 +98,7 @@ def cured(
         bool(ours)
         and len(ours) == len(rules)
         and all(
-            rule.cured
+            (rule.cured or (rule.life and facts.proof is not None))
             and rule.can_say(facts)
             and policy.of(rule).mode is not Mode.OFF
             and not any(f.rule == rule.name for f in findings)

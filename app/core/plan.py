@@ -10,6 +10,7 @@ from app.core.effects import (
     Close,
     Effect,
     EffectKind,
+    MarkVerified,
     Notice,
     Reopen,
     SetCheckRun,
@@ -35,6 +36,7 @@ _RUNG: dict[EffectKind, Mode] = {
     "reopen": Mode.OFF,
     # What a person asked for by a command is done in every mode.
     "adopt": Mode.OFF,
+    "verified": Mode.LABEL,
     "reaction": Mode.OFF,
     "config_check": Mode.OFF,
     "limit": Mode.CLOSE,
@@ -107,6 +109,8 @@ def _wanted(now: Situation, words: Words) -> tuple[Planned, ...]:
         wanted += _label(case, facts, policy, rung)
     if state is CaseState.ADOPTED and facts.ruling is not None:
         wanted.append(Adopt(login=facts.ruling.login, label=policy.adopt_label))
+    if facts.proof is not None and not left and _was_held(case):
+        wanted.append(MarkVerified(label=policy.proofs.label))
     if state is not CaseState.ENDED and (not left or _had(case, "check_run")):
         # Also where the gate has no say: a repository may require the check run of every head.
         shown = CaseState.CLEAR if state is CaseState.FLAGGED and not told else state
@@ -128,6 +132,11 @@ def _told(now: Situation) -> tuple[Finding, ...]:
     if now.policy.mode < Mode.LABEL:
         return now.findings
     return tuple(f for f in now.findings if f.in_force >= Mode.LABEL)
+
+
+def _was_held(case: Case) -> bool:
+    """Whether anything was ever held up or marked: who was never asked gets no label either."""
+    return bool(case.rules or case.closed_for) or _had(case, "verified")
 
 
 def _undone(facts: Facts) -> bool:
@@ -235,11 +244,15 @@ def _notices(
     found: list[Effect] = []
     if Mode.ASK in {rung, _allowed(findings, Mode.OBSERVE)}:
         asking = [f for f in findings if f.in_force >= Mode.ASK] or findings
-        found.append(_question(words, asking))
+        found.append(_question(words, asking, facts.verify_page))
     if rung >= Mode.CLOSE:
         closing = [f for f in findings if f.rung >= Mode.CLOSE]
         word = is_word(f.rule for f in closing)
-        body = (render.notice_word if word else render.notice_close)(words, closing)
+        body = (
+            render.notice_word(words, closing)
+            if word
+            else render.notice_close(words, closing, facts.verify_page)
+        )
         why = Notice(kind="close_comment", body=body)
         found += [why, Close(rules=tuple(f.rule for f in closing))]
     if case.notices < MOST_NOTICES:
@@ -249,12 +262,12 @@ def _notices(
     return [e for e in found if e.kind in kept]
 
 
-def _question(words: Words, asking: Sequence[Finding]) -> Notice:
+def _question(words: Words, asking: Sequence[Finding], page: str) -> Notice:
     """The question; where a close follows its silence, after how many hours."""
     waits = [f.grace_hours for f in asking if f.grace_hours and f.in_force >= Mode.CLOSE]
     hours = min(waits, default=0)
     return Notice(
-        kind="ask_comment", body=render.notice_ask(words, asking, hours), grace_hours=hours
+        kind="ask_comment", body=render.notice_ask(words, asking, hours, page), grace_hours=hours
     )
 
 

@@ -20,6 +20,7 @@ from app.core.due_process import (
 )
 from app.core.effects import LimitExpiry, LimitGroup
 from app.core.modes import Mode, ModeWord
+from app.core.proofs.standing import Proofs
 from app.core.rules import RULES
 from app.core.rules.base import MOST_GRACE_HOURS, Rule, RuleConfig
 from app.core.rules.unattended import LEAST_GRACE_HOURS
@@ -139,6 +140,7 @@ class Policy(Strict):
         default=Overturned(), description="`null` lets every rule act however often it is wrong."
     )
     report: ReportTo = ReportTo()
+    proofs: Proofs = Proofs()
 
     def of(self, rule: Rule[C]) -> C:
         """The configuration of one rule."""

@@ -15,6 +15,7 @@ from app.core.facts import RepositoryRef, Role
 from app.core.github import Account, Installation, PullRequest, RepositoryName
 from app.core.policy import PATH, Policy
 from app.core.problems import Problem
+from app.core.proofs.mails import Mail
 from app.core.text import one_line
 
 
@@ -39,6 +40,13 @@ class Reading(Fact):
         """What is wrong, in one line; the first problems."""
         listed = "; ".join(str(problem) for problem in self.problems[:5])
         return one_line(f"{PATH} is not understood: {listed}", 1000)
+
+
+class MailSender(Protocol):
+    """Mail out."""
+
+    def send(self, mail: Mail, now: datetime) -> None:
+        """Hands a mail to the server. `Rejected` where it will never be taken."""
 
 
 class Policies(Protocol):
@@ -144,7 +152,7 @@ class AppApi(Protocol):
         """Drop every token kept for an installation."""
 
 
-Task = Literal["triage", "perform", "reconcile", "simulate"]
+Task = Literal["triage", "perform", "reconcile", "simulate", "mail"]
 
 
 class Doorbell(Protocol):

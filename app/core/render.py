@@ -10,7 +10,7 @@ from datetime import datetime
 from app.core.brakes import Brake, brake_reason
 from app.core.effects import CheckButton, SetCheckRun
 from app.core.github import PullRequest
-from app.core.ladder import WORDS
+from app.core.ladder import LIFE, WORDS
 from app.core.modes import Mode
 from app.core.rules.base import Finding
 from app.core.said import Sentence, Words, say
@@ -201,7 +201,19 @@ def notice_word(words: Words, findings: Sequence[Finding]) -> str:
     return "\n".join([f"**{words(head)}**", "", *_reasons(words, findings)])
 
 
-def notice_close(words: Words, findings: Sequence[Finding]) -> str:
+def _by_proof(words: Words, findings: Sequence[Finding], page: str) -> list[str]:
+    """Where its author can show that somebody is there, if that would end what is asked."""
+    if not page or not any(f.rule in LIFE for f in findings):
+        return []
+    way = say(
+        "You can also show once that somebody is there, by mail or in another way, on {page}. Then "
+        "nothing of this kind is asked of you for months.",
+        page=page,
+    )
+    return ["", words(way)]
+
+
+def notice_close(words: Words, findings: Sequence[Finding], page: str = "") -> str:
     """The comment that comes before a close: why, and how its author has it opened again."""
     head = say("This pull request is being closed for now, and you can have it opened again.")
     limit = say("This is a limit of this repository and no verdict on you or on your change.")
@@ -225,11 +237,12 @@ def notice_close(words: Words, findings: Sequence[Finding]) -> str:
             "    /pulse reopen",
             "",
             words(others),
+            *_by_proof(words, findings, page),
         ]
     )
 
 
-def notice_ask(words: Words, findings: Sequence[Finding], hours: int) -> str:
+def notice_ask(words: Words, findings: Sequence[Finding], hours: int, page: str = "") -> str:
     """The comment that asks the author to show that somebody is there.
 
     `hours` until it is closed if nobody answers; 0 where nothing follows.
@@ -251,6 +264,7 @@ def notice_ask(words: Words, findings: Sequence[Finding], hours: int) -> str:
             *_reasons(words, findings),
             "",
             f"{words(ask)} {words(after)}",
+            *_by_proof(words, findings, page),
         ]
     )
 

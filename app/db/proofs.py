@@ -180,6 +180,11 @@ def letter(tx: Tx, digest: str, outcome: str, spf: str, now: datetime) -> bool:
     return kept.scalar_one_or_none() is not None
 
 
+def noted(tx: Tx, digest: str, outcome: str) -> None:
+    """What came of a letter after all."""
+    tx.execute(update(letters).where(letters.c.digest == digest).values(outcome=outcome[:300]))
+
+
 def forget(tx: Tx, before: datetime) -> None:
     """Deletes what is past its time: tokens, ended proofs, notes of letters."""
     tx.execute(delete(proof_tokens).where(proof_tokens.c.expires_at < before))

@@ -5,8 +5,9 @@ from datetime import timedelta
 from app.core.facts import Facts, Role
 from app.core.features import RATE_MINUTES
 from app.core.policy import Policy
+from app.core.proofs.standing import enough
 from app.core.rules import burst
-from app.db import appeals, campaigns, cases, neighbours, people, trust
+from app.db import appeals, campaigns, cases, neighbours, people, proofs, trust
 from app.db.engine import Database
 from app.flows.evidence import Evidence, Roles
 
@@ -58,6 +59,17 @@ def facts_of(
                 "open_pulls": neighbours.open_pulls(tx, repository_id, author.id),
                 "trust": trust.current(
                     tx, repository_id, author.id, roles.now, shared=policy.trust.shared
+                ),
+                "proof": enough(
+                    policy.proofs,
+                    proofs.of_account(
+                        tx,
+                        author.id,
+                        roles.standing.repository.installation_id,
+                        repository_id,
+                        roles.now,
+                    ),
+                    roles.now,
                 ),
                 "campaign": campaigns.word_on(tx, row.case.id),
                 "history": cases.history(

@@ -120,6 +120,11 @@ def appeal(  # noqa: PLR0913
     return [("perform", told)] if told is not None else []
 
 
+def is_open(tx: Tx, row: cases.Row) -> bool:
+    """Whether an appeal is open there."""
+    return appeals.open_on(tx, row.case.id) is not None
+
+
 def why_no_appeal(tx: Tx, row: cases.Row) -> str:
     """Why an author cannot appeal here; "" where they can."""
     case = row.case

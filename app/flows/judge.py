@@ -86,7 +86,10 @@ class Judge:
         self, row: cases.Row, evidence: Evidence, roles: Roles, policy: Policy
     ) -> tuple[Facts, bool]:
         """The facts, and whether some that were wanted are missing."""
+        where = roles.standing.repository.full_name
+        page = self.means.verify_page(where, row.case.number)
         facts = facts_of(self.database, row, evidence, roles, policy)
+        facts = facts.model_copy(update={"verify_page": page})
         if roles.standing.recorded or not wants_change(row.case, facts, policy):
             return self._pushed(facts, evidence), False
         change, missing = self._change(row, roles)

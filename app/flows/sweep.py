@@ -11,8 +11,10 @@ from app.db import (
     cases,
     inbox,
     installations,
+    mails,
     outbox,
     people,
+    proofs,
     sessions,
     simulations,
     usage,
@@ -25,6 +27,8 @@ KEEP_PAYLOADS = timedelta(days=7)
 KEEP_SIMULATIONS = timedelta(days=7)
 # Nothing is compared with what is older: the most that `campaigns.days` may be.
 KEEP_SKETCHES = timedelta(days=90)
+# Of tokens, letters, mails and ended proofs: only hashes and outcomes, for whoever asks why.
+KEEP_PROOFS = timedelta(days=30)
 RECONCILE_EVERY = timedelta(hours=24)
 
 
@@ -49,13 +53,16 @@ class Sweep:
             waiting = [*self._due(tx, now), *inbox.to_ring(tx, now, self.ring_again)]
             acts = outbox.to_ring(tx, now, self.ring_again)
             asked = simulations.to_ring(tx, now, self.ring_again)
+            letters = mails.to_ring(tx, now, self.ring_again)
         for inbox_id in waiting:
             self.doorbell.ring("triage", inbox_id)
         for effect_id in acts:
             self.doorbell.ring("perform", effect_id)
         for simulation_id in asked:
             self.doorbell.ring("simulate", simulation_id)
-        return len(waiting) + len(acts) + len(asked)
+        for mail_id in letters:
+            self.doorbell.ring("mail", mail_id)
+        return len(waiting) + len(acts) + len(asked) + len(letters)
 
     def _due(self, tx: Tx, now: datetime) -> list[int]:
         """Pull requests whose time has come become stimuli like any other."""
@@ -91,4 +98,6 @@ class Sweep:
             usage.forget(tx, now)
             simulations.forget(tx, now - KEEP_SIMULATIONS)
             campaigns.forget_sketches(tx, now - KEEP_SKETCHES)
+            proofs.forget(tx, now - KEEP_PROOFS)
+            mails.forget(tx, now - KEEP_PROOFS)
             return inbox.forget_payloads(tx, now - KEEP_PAYLOADS)

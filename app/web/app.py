@@ -28,6 +28,7 @@ from app.web import (
     reports,
     setup,
     simulate,
+    verify,
 )
 from app.web.errors import install as install_errors
 from app.web.guard import Guard, Site
@@ -71,6 +72,7 @@ def create_app(settings: Settings | None = None) -> ASGIApp:
         mine,
         people,
         reports,
+        verify,
     ):
         made.include_router(module.router)
     made.mount("/static", StaticFiles(directory=_STATIC), name="static")

@@ -9,8 +9,9 @@ from starlette.responses import RedirectResponse, Response
 
 from app.core.github import Account
 from app.core.text import one_line
-from app.db import cases, installations, mine, trust
+from app.db import cases, installations, mine, proofs, trust
 from app.db.mine import Held
+from app.db.proofs import Kept
 from app.db.trust import OnMe
 from app.flows import fairness
 from app.web.acting import Rings
@@ -28,6 +29,7 @@ class MinePage(Page):
     login: str
     held: tuple[Held, ...]
     words: tuple[OnMe, ...]
+    proofs: tuple[Kept, ...]
     now: datetime
 
 
@@ -41,9 +43,18 @@ def page(request: Request, parts: Parts, session: SignedIn) -> Response:
             login=session.login,
             held=mine.held(tx, session.account_id),
             words=trust.on_account(tx, session.account_id, now),
+            proofs=proofs.all_of(tx, session.account_id, now),
             now=now,
         )
     return render(request, "mine.html", shown)
+
+
+@router.post("/mine/proofs/erase")
+def erase_proofs(parts: Parts, session: SignedIn) -> Response:
+    """Deletes every proof and token of the account, at its owner's word."""
+    with parts.base.database.begin() as tx:
+        proofs.erase(tx, session.account_id)
+    return RedirectResponse("/mine", 303)
 
 
 @router.post("/mine/appeal")

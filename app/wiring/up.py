@@ -18,6 +18,7 @@ import psutil
 from app.adapters.embedded import EmbeddedServers
 from app.core.errors import UserError
 from app.settings import Settings
+from app.wiring.mail import inbound_of
 from app.wiring.schema import migrate
 from app.wiring.servers import environment, missing
 from app.wiring.supervisor import Child, Supervisor
@@ -54,7 +55,20 @@ def children(settings: Settings) -> list[Child]:
         # one that is cut off is done again later, so that nobody waits that long for Ctrl-C.
         Child("triage", (*pulsegate, "worker", "--queues", "triage,sweep", *concurrency), 2, 20),
         Child("perform", (*pulsegate, "worker", "--queues", "perform", *concurrency), 2, 20),
+        *_mail(settings, pulsegate),
     ]
+
+
+def _mail(settings: Settings, pulsegate: tuple[str, ...]) -> list[Child]:
+    """Of their own, and only where mail is configured: a slow mail server holds up nothing else."""
+    found: list[Child] = []
+    if settings.smtp_url is not None:
+        words = (*pulsegate, "worker", "--queues", "mail", "--concurrency", "1")
+        found.append(Child("mails", words, 2, 20))
+    box = inbound_of(settings)
+    if box is not None and box.kind != "hook":
+        found.append(Child("letters", (*pulsegate, "mail"), 1))
+    return found
 
 
 class _Signals:

@@ -5,13 +5,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from app.adapters.catalogues import words
+from app.adapters.mail.dns import TxtRecords
+from app.adapters.mail.inbound import Inbound
 from app.adapters.policy_file import PolicyFiles
 from app.adapters.queue import CeleryDoorbell
 from app.core.ports import Doorbell, Policies
 from app.core.said import Catalogues
 from app.flows.access import READS, Access
+from app.flows.proving import Proving
 from app.settings import Settings
 from app.wiring.base import Base
+from app.wiring.mail import Letterbox, inbound_of, proving
 
 # Requests in work at once, each of which may hold a connection to the database.
 THREADS = 24
@@ -26,6 +30,9 @@ class WebParts:
     access: Access
     policies: Policies
     catalogues: Catalogues
+    proving: Proving
+    letterbox: Letterbox | None
+    inbound: Inbound | None
     clock: Callable[[], datetime]
 
     @property
@@ -43,11 +50,16 @@ def build(settings: Settings) -> WebParts:
     """All parts of one web process."""
     # As many connections as threads (half of them kept), so that none waits for one.
     base = Base(settings, pool_size=(THREADS + READS) // 2)
+    doorbell, flows, box = CeleryDoorbell(base.redis_url), proving(base, _now), inbound_of(settings)
+    hook = Letterbox(flows, box, doorbell, TxtRecords()) if box and box.kind == "hook" else None
     return WebParts(
         base=base,
-        doorbell=CeleryDoorbell(base.redis_url),
+        doorbell=doorbell,
         policies=PolicyFiles(),
         catalogues=words,
+        proving=flows,
+        letterbox=hook,
+        inbound=box,
         access=Access(base.database, base.reader(), _now),
         clock=_now,
     )

@@ -18,6 +18,7 @@ from app.adapters.queue import CeleryDoorbell
 from app.core.cases import Means
 from app.core.ports import AppApi, Doorbell, Reader, Writer
 from app.core.scoring import RuleScorer
+from app.flows.mailing import Mailing
 from app.flows.perform import Perform
 from app.flows.reconcile import Reconcile
 from app.flows.redeliver import Redeliver
@@ -27,6 +28,7 @@ from app.flows.sweep import Sweep
 from app.flows.triage import Triage
 from app.settings import Settings
 from app.wiring.base import Base
+from app.wiring.mail import sender
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class Flows:
     redeliver: Redeliver
     reconcile: Reconcile
     simulate: Simulate
+    mailing: Mailing
 
 
 class WorkerParts:
@@ -94,7 +97,10 @@ class WorkerParts:
     ) -> Flows:
         database, bell, clock = self.base.database, self._doorbell, self._clock
         site = self.base.settings.public_url
-        means = Means(patterns=LinearPatterns(), site=site, catalogues=words)
+        settings = self.base.settings
+        mail = settings.mail_inbound is not None or settings.smtp_url is not None
+        verify = f"{site.rstrip('/')}/verify" if mail else ""
+        means = Means(patterns=LinearPatterns(), site=site, verify=verify, catalogues=words)
         return Flows(
             triage=Triage(
                 database=database,
@@ -135,6 +141,12 @@ class WorkerParts:
             ),
             simulate=Simulate(
                 database=database, reader=reader, scorer=RuleScorer(), means=means, clock=clock
+            ),
+            mailing=Mailing(
+                database=database,
+                sender=sender(self.base.settings),
+                open=self.base.vault.open,
+                clock=clock,
             ),
         )
 

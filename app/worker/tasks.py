@@ -7,6 +7,7 @@ import structlog
 from celery import Celery
 
 from app.core.errors import RetryLater, UserError
+from app.core.ports import Task
 from app.logs import bound
 from app.wiring.worker import Flows
 
@@ -15,42 +16,38 @@ log = structlog.get_logger(__name__)
 
 def register(celery: Celery, flows: Callable[[], Flows]) -> None:
     """Names the tasks as the doorbell and the clock ring for them."""
+    rung: dict[Task, Callable[[], Callable[[int], Any]]] = {
+        "triage": lambda: flows().triage.run,
+        "perform": lambda: flows().perform.run,
+        "reconcile": lambda: flows().reconcile.run,
+        "simulate": lambda: flows().simulate.run,
+        "mail": lambda: flows().mailing.run,
+    }
+    timed: dict[str, Callable[[], Callable[[], Any]]] = {
+        "sweep": lambda: flows().sweep.ring,
+        "redeliver": lambda: flows().redeliver.run,
+        "reconcile_due": lambda: flows().sweep.reconcile,
+        "report": lambda: flows().sweep.report,
+        "forget": lambda: flows().sweep.forget,
+    }
+    for name, flow in rung.items():
+        celery.task(name=f"pulsegate.{name}", shared=False)(_with_id(name, flow))
+    for name_, flow_ in timed.items():
+        celery.task(name=f"pulsegate.{name_}", shared=False)(_alone(name_, flow_))
 
-    @celery.task(name="pulsegate.triage", shared=False)  # type: ignore[untyped-decorator]
-    def triage(inbox_id: int) -> None:
-        _run("triage", inbox_id, lambda: flows().triage.run)
 
-    @celery.task(name="pulsegate.perform", shared=False)  # type: ignore[untyped-decorator]
-    def perform(effect_id: int) -> None:
-        _run("perform", effect_id, lambda: flows().perform.run)
+def _with_id(name: str, flow: Callable[[], Callable[[int], Any]]) -> Callable[[int], None]:
+    def task(id_: int) -> None:
+        _run(name, id_, flow)
 
-    @celery.task(name="pulsegate.reconcile", shared=False)  # type: ignore[untyped-decorator]
-    def reconcile(installation_id: int) -> None:
-        _run("reconcile", installation_id, lambda: flows().reconcile.run)
+    return task
 
-    @celery.task(name="pulsegate.simulate", shared=False)  # type: ignore[untyped-decorator]
-    def simulate(simulation_id: int) -> None:
-        _run("simulate", simulation_id, lambda: flows().simulate.run)
 
-    @celery.task(name="pulsegate.sweep", shared=False)  # type: ignore[untyped-decorator]
-    def sweep() -> None:
-        _run("sweep", None, lambda: flows().sweep.ring)
+def _alone(name: str, flow: Callable[[], Callable[[], Any]]) -> Callable[[], None]:
+    def task() -> None:
+        _run(name, None, flow)
 
-    @celery.task(name="pulsegate.redeliver", shared=False)  # type: ignore[untyped-decorator]
-    def redeliver() -> None:
-        _run("redeliver", None, lambda: flows().redeliver.run)
-
-    @celery.task(name="pulsegate.reconcile_due", shared=False)  # type: ignore[untyped-decorator]
-    def reconcile_due() -> None:
-        _run("reconcile_due", None, lambda: flows().sweep.reconcile)
-
-    @celery.task(name="pulsegate.report", shared=False)  # type: ignore[untyped-decorator]
-    def report() -> None:
-        _run("report", None, lambda: flows().sweep.report)
-
-    @celery.task(name="pulsegate.forget", shared=False)  # type: ignore[untyped-decorator]
-    def forget() -> None:
-        _run("forget", None, lambda: flows().sweep.forget)
+    return task
 
 
 def _run(task: str, id_: int | None, flow: Callable[[], Callable[..., Any]]) -> None:

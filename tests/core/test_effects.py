@@ -11,6 +11,7 @@ from app.core.effects import (
     Adopt,
     Close,
     Effect,
+    MarkVerified,
     Notice,
     Reopen,
     SetCheckRun,
@@ -27,8 +28,9 @@ ASK = Notice(kind="ask_comment", body="x")
 EXPLAIN = Notice(kind="close_comment", body="x")
 RUN = SetCheckRun(head_sha="a" * 40, conclusion="neutral", title="x", summary="x")
 ADOPT = Adopt(login="mark", label="adopted")
+VERIFIED = MarkVerified(label="verified")
 # Those that a decision plans.
-ALL: tuple[Effect, ...] = (Reopen(), ADOPT, LABEL, RUN, STATUS, ASK, EXPLAIN, Close())
+ALL: tuple[Effect, ...] = (Reopen(), ADOPT, VERIFIED, LABEL, RUN, STATUS, ASK, EXPLAIN, Close())
 effects = st.sampled_from(ALL)
 
 

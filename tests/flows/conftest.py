@@ -1,5 +1,6 @@
 """The flows over a real PostgreSQL, the real GitHub adapter and the stand-in, in one process."""
 
+import secrets
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -9,21 +10,26 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from app.adapters.catalogues import words
+from app.adapters.crypto import Hasher
 from app.adapters.github.app_api import GitHubAppApi
 from app.adapters.github.client import AppCredentials
 from app.adapters.github.client import GitHub as Connections
 from app.adapters.github.reader import GitHubReader
 from app.adapters.github.tokens import TokenStore
 from app.adapters.github.writer import GitHubWriter
+from app.adapters.mail.lists import InstalledLists
 from app.adapters.minhash import MinHashes
 from app.adapters.patterns import LinearPatterns
 from app.adapters.policy_file import PolicyFiles
 from app.core.cases import Means
 from app.core.ports import Task
+from app.core.proofs.mails import Mail
 from app.core.scoring import RuleScorer
 from app.db.engine import Database
 from app.flows.intake import Incoming, accept
+from app.flows.mailing import Mailing
 from app.flows.perform import Perform
+from app.flows.proving import Proving
 from app.flows.reconcile import Reconcile
 from app.flows.redeliver import Redeliver
 from app.flows.simulate import Simulate
@@ -46,6 +52,16 @@ class Bell:
 
     def ring(self, task: Task, id: int) -> None:
         self.rings.append((task, id))
+
+
+@dataclass
+class Box:
+    """A mail server that keeps what it takes; a real one is in `tests/adapters/mail`."""
+
+    taken: list[Mail]
+
+    def send(self, mail: Mail, now: datetime) -> None:
+        self.taken.append(mail)
 
 
 class Clock:
@@ -75,6 +91,9 @@ class Gate:
     redeliver: Redeliver
     reconcile: Reconcile
     simulate: Simulate
+    mailing: Mailing
+    proving: Proving
+    box: list[Mail]
     reader: GitHubReader
     engine: "Engine"
     taken: int = 0
@@ -113,6 +132,7 @@ class Gate:
                 "perform": self.perform.run,
                 "reconcile": self.reconcile.run,
                 "simulate": self.simulate.run,
+                "mail": self.mailing.run,
             }[task](id_)
 
     def only_decide(self) -> None:
@@ -191,7 +211,14 @@ def gate(github: GitHub, engine: "Engine", database_url: str) -> Iterator[Gate]:
     writer = GitHubWriter(connections.installation, app_id=app.id, bot_login=credentials.bot_login)
     api = GitHubAppApi(connections)
     bell, clock = Bell(), Clock()
-    means = Means(patterns=LinearPatterns(), site="https://gate.example", catalogues=words)
+    means = Means(
+        patterns=LinearPatterns(),
+        site="https://gate.example",
+        catalogues=words,
+        verify="https://gate.example/verify",
+    )
+    box: list[Mail] = []
+    hasher = Hasher(["k" * 40])
     made = Gate(
         github=github,
         database=database,
@@ -232,6 +259,18 @@ def gate(github: GitHub, engine: "Engine", database_url: str) -> Iterator[Gate]:
         ),
         reader=reader,
         engine=engine,
+        mailing=Mailing(database=database, sender=Box(box), open=bytes, clock=clock),
+        proving=Proving(
+            database=database,
+            lists=InstalledLists(),
+            keyed=hasher.keyed_hash,
+            seal=bytes,
+            random=secrets.token_bytes,
+            catalogues=words,
+            site="https://gate.example",
+            clock=clock,
+        ),
+        box=box,
     )
     yield made
     connections.close()

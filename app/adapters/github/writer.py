@@ -22,6 +22,7 @@ from app.core.effects import (
     Effect,
     Known,
     LimitInteractions,
+    MarkVerified,
     Notice,
     React,
     Receipt,
@@ -146,6 +147,8 @@ class GitHubWriter:
                 return _react(write, effect)
             case Adopt():
                 return self._adopt(write, effect)
+            case MarkVerified():
+                return self._add_label(replace(write, again=False), effect.label)
             case LimitInteractions():
                 return limit_interactions(github, where, effect)
             case SetControl():

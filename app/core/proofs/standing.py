@@ -2,14 +2,16 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Annotated
 
 from pydantic import Field
 
-from app.core.config import Strict
+from app.core.config import LabelName, Strict
 from app.core.fact import Fact
 from app.core.proofs.addresses import Tier
 
 Weight = float
+Domain = Annotated[str, Field(pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$", max_length=253)]
 
 
 class Weights(Strict):
@@ -43,7 +45,7 @@ class Proofs(Strict):
         description="So much do an account's proofs have to be worth together.",
     )
     weights: Weights = Weights()
-    companies: tuple[str, ...] = Field(
+    companies: tuple[Domain, ...] = Field(
         default=(),
         max_length=500,
         description="Registrable domains of companies, such as `amd.com`, in lower case.",
@@ -61,10 +63,8 @@ class Proofs(Strict):
     per_domain: int = Field(
         default=3, strict=True, ge=1, le=10_000, description="… and one small domain."
     )
-    label: str = Field(
+    label: LabelName = Field(
         default="verified",
-        min_length=1,
-        max_length=50,
         description="The label of pull requests whose author is proven.",
     )
 

@@ -32,6 +32,7 @@ RULE = Rule(
         "stays unanswered for the grace window is closed."
     ),
     find=_find,
+    life=True,
     natural=Mode.ASK,
     cured=False,
 )

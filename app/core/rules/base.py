@@ -90,6 +90,7 @@ class Rule(Generic[C]):
     - `most`: how far it may ever go.
     - `asks`: what it asks of whoever opens a pull request, as a sentence for the project's texts;
       "" where it was told nothing to ask for.
+    - `life`: it asks whether somebody is there, so that it ends with a proof of life.
     - `word`: it is a maintainer's word, which its author does not undo but may appeal against.
     - `cured`: a pull request that it closed is opened again by itself once it no longer applies.
     """
@@ -103,6 +104,7 @@ class Rule(Generic[C]):
     needs: tuple[Need, ...] = ()
     cured: bool = True
     word: bool = False
+    life: bool = False
     asks: Callable[[C], str] = lambda _: ""
 
     def can_say(self, facts: Facts) -> bool:

@@ -1,0 +1,294 @@
+"""`/verify/…`: where an author shows that somebody is there. Works without scripts."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Header, HTTPException, Path, Request
+from starlette.responses import RedirectResponse, Response
+
+from app.adapters.crypto import same
+from app.core.errors import RetryLater, UserError
+from app.core.github import Account
+from app.core.proofs.letters import MOST_BYTES
+from app.core.proofs.standing import enough
+from app.core.said import Sentence, say
+from app.db import cases, installations, proofs
+from app.db.cases import Row
+from app.db.installations import Standing
+from app.db.reports import Place, place_named
+from app.flows import fairness
+from app.web.errors import problem
+from app.web.pages import Page, render
+from app.web.parts import Parts
+from app.web.viewer import SignedIn
+from app.wiring.web import WebParts
+
+router = APIRouter()
+
+Number = Annotated[int, Path(ge=1, lt=2**63)]
+Shared = Annotated[bool, Form()]
+_SPELLED = r"^[a-z2-7]{52}$"
+
+
+@dataclass(frozen=True)
+class VerifyPage(Page):
+    """`verify.html`. `letter_to`: the address to write to, "" where no mail comes in."""
+
+    t: Callable[..., str]
+    lang: str
+    repository: str
+    number: int
+    name: str
+    href: str
+    login: str
+    github_url: str
+    proven_until: datetime | None
+    letter_to: str
+    may_mail: bool
+    mailed: bool
+    done: str
+    asked_maintainer: bool
+    shared: bool
+    host: str
+
+
+@router.get("/verify/{owner}/{repo}/{number}")
+def verify(  # noqa: PLR0913 - the address
+    request: Request,
+    parts: Parts,
+    session: SignedIn,
+    owner: str,
+    repo: str,
+    number: Number,
+    mailed: bool = False,
+    shared: bool = False,
+) -> Response:
+    """The page: for the author by numeric id, and nobody else."""
+    where, standing, row = _own(parts, session.account_id, owner, repo, number)
+    account = Account(id=session.account_id, login=session.login)
+    now, box = parts.clock(), parts.inbound
+    with parts.base.database.begin() as tx:
+        found = enough(
+            standing.policy.proofs,
+            proofs.of_account(tx, account.id, where.installation_id, where.id, now),
+            now,
+        )
+        waits = fairness.is_open(tx, row)
+    token = (
+        parts.proving.letter_token(standing, account, shared=shared) if box and not found else ""
+    )
+    words = parts.catalogues(standing.policy.language)
+    shown = VerifyPage(
+        title=words(say("Show that somebody is there")),
+        t=lambda name, **values: words(Sentence(id=WORDS[name].id, values=values)),
+        lang=standing.policy.language,
+        repository=where.full_name,
+        number=number,
+        name=row.pull.title,
+        href=f"/verify/{where.full_name}/{number}",
+        login=account.login,
+        github_url=f"{parts.settings.github_web_url}/{where.full_name}/pull/{number}",
+        proven_until=found.until if found else None,
+        letter_to=box.address(token) if box and token else "",
+        may_mail=parts.settings.smtp_url is not None and parts.settings.mail_from is not None,
+        mailed=mailed,
+        done="",
+        asked_maintainer=waits,
+        shared=shared,
+        host=parts.settings.public_url.rstrip("/"),
+    )
+    return render(request, "verify.html", shown)
+
+
+@router.post("/verify/{owner}/{repo}/{number}/mail")
+def mail(  # noqa: PLR0913 - the address and the form
+    request: Request,
+    parts: Parts,
+    session: SignedIn,
+    owner: str,
+    repo: str,
+    number: Number,
+    address: Annotated[str, Form(max_length=400)],
+    shared: Shared = False,
+) -> Response:
+    """Mails a link. The answer is the same whether the address is known or not."""
+    where, standing, _ = _own(parts, session.account_id, owner, repo, number)
+    account = Account(id=session.account_id, login=session.login)
+    try:
+        made = parts.proving.ask_link(standing, account, address, shared=shared)
+    except UserError as error:
+        return problem(request, 422, error.message, error.hint)
+    for mail_id in made:
+        parts.doorbell.ring("mail", mail_id)
+    return RedirectResponse(
+        f"/verify/{where.full_name}/{number}?mailed=1&shared={int(shared)}", 303
+    )
+
+
+@router.post("/verify/{owner}/{repo}/{number}/code")
+def code(  # noqa: PLR0913 - the address and the form
+    request: Request,
+    parts: Parts,
+    session: SignedIn,
+    owner: str,
+    repo: str,
+    number: Number,
+    code: Annotated[str, Form(max_length=20)],
+) -> Response:
+    """The code of the mail, for who cannot open its link."""
+    where, standing, _ = _own(parts, session.account_id, owner, repo, number)
+    account = Account(id=session.account_id, login=session.login)
+    why, rings = parts.proving.confirm_code(standing, account, code)
+    return _answer(request, parts, why, rings, f"/verify/{where.full_name}/{number}")
+
+
+@router.post("/verify/{owner}/{repo}/{number}/maintainer")
+def maintainer(  # noqa: PLR0913 - the address and the form
+    request: Request,
+    parts: Parts,
+    session: SignedIn,
+    owner: str,
+    repo: str,
+    number: Number,
+    words: Annotated[str, Form(max_length=1000)] = "",
+) -> Response:
+    """Asks a maintainer to vouch: an appeal, which one of them is to answer in time."""
+    where, standing, row = _own(parts, session.account_id, owner, repo, number)
+    account = Account(id=session.account_id, login=session.login)
+    with parts.base.database.begin() as tx:
+        why = fairness.why_no_appeal(tx, row)
+        rings = (
+            []
+            if why
+            else fairness.appeal_by(
+                tx, standing, row, account, words[:200], parts.catalogues, parts.clock()
+            )
+        )
+    return _answer(request, parts, why, rings, f"/verify/{where.full_name}/{number}")
+
+
+@dataclass(frozen=True)
+class ConfirmPage(Page):
+    """`verify_confirm.html`. `done`: it counted, and where to go on."""
+
+    token: str
+    login: str
+    done: bool
+
+
+@router.get("/verify/confirm/{token}")
+def confirm(
+    request: Request, session: SignedIn, token: Annotated[str, Path(pattern=_SPELLED)]
+) -> Response:
+    """A page with a button, since mail scanners open links: looking at it changes nothing."""
+    shown = ConfirmPage(title="Confirm", token=token, login=session.login, done=False)
+    return render(request, "verify_confirm.html", shown)
+
+
+@router.post("/verify/confirm/{token}")
+def confirmed(
+    request: Request, parts: Parts, session: SignedIn, token: Annotated[str, Path(pattern=_SPELLED)]
+) -> Response:
+    """The button was pressed."""
+    account = Account(id=session.account_id, login=session.login)
+    why, rings = parts.proving.confirm(account, token)
+    if why:
+        return problem(request, 409, why, "Go back to the page that the comment links to.")
+    for task, id_ in rings:
+        parts.doorbell.ring(task, id_)
+    shown = ConfirmPage(title="Confirmed", token=token, login=session.login, done=True)
+    return render(request, "verify_confirm.html", shown)
+
+
+@router.post("/webhooks/mail", status_code=202)
+async def hook(
+    request: Request,
+    parts: Parts,
+    authorization: Annotated[str, Header()] = "",
+    x_mail_to: Annotated[str, Header(max_length=2000)] = "",
+    x_mail_from: Annotated[str, Header(max_length=400)] = "",
+) -> dict[str, str]:
+    """A raw mail from a mail server that speaks HTTP. The answer is the same whatever came of it."""
+    box, letterbox = parts.inbound, parts.letterbox
+    if box is None or letterbox is None:
+        raise HTTPException(404, "There is no such page")
+    if not same(authorization, f"Bearer {box.secret}"):
+        raise HTTPException(401, "The secret in Authorization is not that of MAIL_INBOUND")
+    raw = bytearray()
+    async for chunk in request.stream():
+        raw += chunk
+        if len(raw) > MOST_BYTES:
+            raise HTTPException(413, f"A mail has at most {MOST_BYTES:,} bytes here")
+    recipients = tuple(one.strip() for one in x_mail_to.split(",") if one.strip())[:5]
+    from anyio.to_thread import run_sync
+
+    try:
+        await run_sync(lambda: letterbox.take(bytes(raw), recipients, x_mail_from))
+    except RetryLater as error:
+        raise HTTPException(503, error.reason, {"Retry-After": "60"}) from error
+    return {"status": "taken"}
+
+
+def _own(
+    parts: WebParts, account_id: int, owner: str, repo: str, number: int
+) -> tuple[Place, Standing, Row]:
+    """The author's own pull request; 404 alike for everybody else and where there is none."""
+    hidden = HTTPException(404, "There is no such pull request of yours")
+    if "\0" in owner + repo:
+        raise hidden
+    with parts.base.database.begin() as tx:
+        where = place_named(tx, owner, repo, live_first=True)
+        row = cases.get(tx, where.id, number) if where else None
+        standing = installations.standing(tx, where.id) if where else None
+    user = row.pull.user if row else None
+    if where is None or row is None or standing is None or standing.gone or standing.recorded:
+        raise hidden
+    if user is None or user.id != account_id:
+        raise hidden
+    return where, standing, row
+
+
+def _answer(
+    request: Request, parts: WebParts, why: str, rings: fairness.Rings, back: str
+) -> Response:
+    if why:
+        return problem(request, 409, why, "Go back and choose another way.")
+    for task, id_ in rings:
+        parts.doorbell.ring(task, id_)
+    return RedirectResponse(back, 303)
+
+
+WORDS: dict[str, Sentence] = {
+    "intro": say(
+        "This is no test of you or of your change. It shows that a person stands behind the pull "
+        "request and can be reached. One of these ways is enough."
+    ),
+    "proven": say("Somebody is there: that is known until {date}. Nothing more is asked."),
+    "letter": say("Write a mail"),
+    "letter_how": say(
+        "Send a mail from your work or school address to the address below. What you write does not "
+        "matter, and nobody reads it: only your mail server's signature is checked. The address is "
+        "for you alone."
+    ),
+    "link": say("Get a mail"),
+    "link_how": say("Give an address; a mail with a link and a code goes there."),
+    "address": say("Your address"),
+    "send": say("Send the mail"),
+    "mailed": say("If that address can be used, a mail is on its way."),
+    "code": say("The code from the mail"),
+    "code_send": say("Confirm"),
+    "maintainer": say("Ask a maintainer"),
+    "maintainer_how": say("A maintainer looks at the pull request and can vouch for you."),
+    "maintainer_words": say("In one line, what they should know"),
+    "maintainer_send": say("Ask"),
+    "maintainer_asked": say("A maintainer is asked."),
+    "thread": say("Answer on the pull request"),
+    "thread_how": say("Write there in a few words of your own, in any language."),
+    "shared": say("It may count in all repositories of this owner"),
+    "kept": say(
+        "Kept are only a keyed hash of the address and of its domain, and what kind of domain it "
+        "is. You can see and erase it at {page}."
+    ),
+}
