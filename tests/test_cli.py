@@ -14,6 +14,7 @@ COMMANDS = (
     ["web"],
     ["worker"],
     ["beat"],
+    ["mail"],
     ["db", "upgrade"],
     ["db", "downgrade"],
     ["db", "current"],

@@ -1,0 +1,189 @@
+"""The receiver and the sender against real SMTP and LMTP sessions on loopback."""
+
+import smtplib
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from email import message_from_bytes
+from typing import Any
+
+import pytest
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP, AuthResult
+
+from app.adapters.mail.inbound import Inbound, inbound
+from app.adapters.mail.receiver import Receiver
+from app.adapters.mail.sender import Sender
+from app.core.errors import Rejected, RetryLater, UserError
+from app.core.proofs.letters import MOST_BYTES
+from app.core.proofs.mails import Mail, link_mail
+from app.core.said import english
+
+NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
+MAIL = Mail(to="alice@corp.example", subject="Grüße", text="Hello\n", html="<p>Hello</p>")
+
+
+def free_port() -> int:
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return int(s.getsockname()[1])
+
+
+@contextmanager
+def receiving(kind: str, take: Callable[..., None]) -> Iterator[Inbound]:
+    box = inbound(f"{kind}://127.0.0.1:{free_port()}?domain=gate.example")
+    receiver = Receiver(box, take)
+    receiver.start()
+    try:
+        yield box
+    finally:
+        receiver.stop()
+
+
+@pytest.mark.parametrize(("kind", "client"), [("smtp", smtplib.SMTP), ("lmtp", smtplib.LMTP)])
+def test_a_mail_comes_in_with_its_envelope(kind: str, client: Any) -> None:
+    taken: list[Any] = []
+    with (
+        receiving(kind, lambda *given: taken.append(given)) as box,
+        client(box.host, box.port, timeout=10) as session,
+    ):
+        refused = session.sendmail(
+            "alice@corp.example",
+            ["token@gate.example", "else@gate.example.org"],
+            b"A: b\r\n\r\nc",
+        )
+    assert list(refused) == ["else@gate.example.org"]
+    [(raw, recipients, sender)] = taken
+    assert raw.startswith(b"A: b")
+    assert (recipients, sender) == (("token@gate.example",), "alice@corp.example")
+
+
+def test_whatever_came_of_it_the_answer_is_the_same_but_for_a_fault_of_ours() -> None:
+    def take(raw: bytes, *_: Any) -> None:
+        if b"later" in raw:
+            raise RetryLater("the database is away")
+        if b"fault" in raw:
+            raise ValueError("oh")
+
+    with receiving("smtp", take) as box, smtplib.SMTP(box.host, box.port, timeout=10) as session:
+        session.ehlo()
+        for word, code in ((b"fine", 250), (b"later", 451), (b"fault", 451)):
+            session.mail("")
+            session.rcpt("token@gate.example")
+            assert session.data(word)[0] == code
+
+
+def test_nobody_else_is_served_and_nothing_is_relayed() -> None:
+    with (
+        receiving("smtp", lambda *_: None) as box,
+        smtplib.SMTP(box.host, box.port, timeout=10) as session,
+    ):
+        session.ehlo()
+        session.mail("a@b.example")
+        assert session.rcpt("someone@elsewhere.example")[0] == 550
+        assert session.docmd("VRFY root")[0] >= 250
+        codes = [session.rcpt(f"t{n}@gate.example")[0] for n in range(7)]
+        assert codes == [250] * 5 + [452] * 2
+
+
+def test_thirty_megabytes_are_refused_as_they_come() -> None:
+    taken: list[Any] = []
+    with (
+        receiving("smtp", lambda *given: taken.append(given)) as box,
+        smtplib.SMTP(box.host, box.port, timeout=30) as session,
+    ):
+        with pytest.raises(smtplib.SMTPResponseException) as error:
+            session.sendmail("a@b.example", "t@gate.example", b"x" * 30_000_000)
+        assert error.value.smtp_code == 552
+    assert taken == []
+    assert MOST_BYTES < 30_000_000
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "smtp://127.0.0.1:2525", "smtp://127.0.0.1:x?domain=a.example", "imap://a?domain=b.example",
+        "hook://short?domain=a.example", "smtp://?domain=a.example", "smtp://h?domain=nodot",
+    ],
+)  # fmt: skip
+def test_a_wrong_address_is_told(url: str) -> None:
+    with pytest.raises(UserError, match="MAIL_INBOUND"):
+        inbound(url)
+
+
+def test_tokens_are_read_from_our_addresses_alone() -> None:
+    box = inbound("hook://a-secret-of-16-letters?domain=Gate.Example")
+    assert box.token("<ABC@gate.example>") == "abc"
+    assert box.token("abc@else.example") is None
+    assert box.token("@gate.example") is None
+    assert box.address("abc") == "abc@gate.example"
+
+
+class _Server:
+    """Takes mail as `answer` says; `password` is wanted if set."""
+
+    def __init__(self) -> None:
+        self.answer, self.taken, self.logins = "250 OK", [], []
+
+    async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802
+        self.taken.append(envelope)
+        return self.answer
+
+    def authenticate(self, server, session, envelope, mechanism, data) -> AuthResult:
+        self.logins.append(data.login.decode())
+        return AuthResult(success=data.password == b"secret")
+
+
+@pytest.fixture
+def server() -> Iterator[Any]:
+    handler = _Server()
+
+    class Door(Controller):
+        def factory(self) -> SMTP:
+            return SMTP(handler, authenticator=handler.authenticate, auth_require_tls=False)
+
+    door = Door(handler, hostname="127.0.0.1", port=free_port())
+    door.start()
+    handler.port = door.port  # type: ignore[attr-defined]
+    yield handler
+    door.stop()
+
+
+def test_a_mail_goes_out_as_text_and_html_and_asks_for_no_answer(server: Any) -> None:
+    Sender(f"smtp://127.0.0.1:{server.port}", "gate@gate.example").send(MAIL, NOW)
+    [envelope] = server.taken
+    message = message_from_bytes(envelope.content)
+    assert envelope.rcpt_tos == ["alice@corp.example"]
+    assert message["Auto-Submitted"] == "auto-generated"
+    assert message["From"] == "gate@gate.example"
+    assert [p.get_content_type() for p in message.walk()][1:] == ["text/plain", "text/html"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"), [("550 no such user", Rejected), ("451 later", RetryLater)]
+)
+def test_what_the_server_says_decides_whether_it_is_tried_again(
+    server: Any, answer: str, error: type[Exception]
+) -> None:
+    server.answer = answer
+    with pytest.raises(error):
+        Sender(f"smtp://127.0.0.1:{server.port}", "gate@gate.example").send(MAIL, NOW)
+
+
+def test_a_password_is_never_sent_in_clear(server: Any) -> None:
+    with pytest.raises(RetryLater, match="no TLS"):
+        Sender(f"smtp://me:secret@127.0.0.1:{server.port}", "gate@gate.example").send(MAIL, NOW)
+    assert server.logins == []
+
+
+def test_a_server_that_is_not_there_is_tried_again() -> None:
+    with pytest.raises(RetryLater):
+        Sender(f"smtp://127.0.0.1:{free_port()}", "gate@gate.example").send(MAIL, NOW)
+
+
+def test_names_in_a_mail_are_text() -> None:
+    made = link_mail(english, "a@b.example", "<b>x</b>", "https://gate.example/v/x", "12345678")
+    assert "<b>" not in made.html
+    assert '<a href="https://gate.example/v/x">' in made.html
+    assert "\n" not in made.subject

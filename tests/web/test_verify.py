@@ -1,0 +1,158 @@
+"""The page where an author shows that somebody is there."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from sqlalchemy import Engine, text
+
+from app.core.github import Account
+from app.core.modes import Mode
+from app.core.proofs.mails import Mail
+from tests.fakes.github import GitHub
+from tests.fakes.letters import written
+from tests.web.deciding import Decided
+from tests.web.serving import Server
+from tests.web.test_login import sign_in
+
+PAGE = "/verify/acme/widgets/7"
+HOOK = {"authorization": "Bearer a-secret-of-16-letters", "x-mail-to": "x@gate.example"}
+
+
+@pytest.fixture
+def server(gate) -> Server:
+    return gate(
+        smtp_url="smtp://127.0.0.1:9",
+        mail_from="gate@gate.example",
+        mail_inbound="hook://a-secret-of-16-letters?domain=gate.example",
+    )
+
+
+@pytest.fixture
+def mine(decided: Decided, github: GitHub) -> Any:
+    """A pull request of `stranger` that was closed."""
+    where = decided.repository("acme/widgets", id=github.world.repository().id)
+    me = github.world.user("stranger")
+    author = Account(id=me.id, login=me.login)
+    decided.pull(where, 7, title="<i>Mine</i>", author=author, mode=Mode.CLOSE, flood=6)
+    with decided.database.begin() as tx:
+        tx.execute(text("UPDATE cases SET closed_at = now(), pull_state = 'closed'"))
+    return where
+
+
+@pytest.fixture
+def author(server: Server, github: GitHub, mine: Any) -> Iterator[httpx.Client]:
+    with sign_in(server, github, "stranger", PAGE) as browser:
+        yield browser
+
+
+def mails(server: Server, engine: Engine) -> list[Mail]:
+    with engine.connect() as tx:
+        sealed = tx.execute(text("SELECT sealed FROM mails ORDER BY id")).scalars()
+        return [Mail.model_validate_json(server.parts.base.vault.open(bytes(s))) for s in sealed]
+
+
+def test_it_is_for_the_author_and_nobody_else(server: Server, github: GitHub, mine: Any) -> None:
+    assert server.http.get(PAGE).status_code == 303
+    for login in ("tom", "olivia"):
+        with sign_in(server, github, login) as browser:
+            assert browser.get(PAGE).status_code == 404
+            assert browser.post(f"{PAGE}/mail", data={"address": "a@b.example"}).status_code == 404
+            assert browser.post(f"{PAGE}/maintainer").status_code == 404
+    with sign_in(server, github, "stranger", PAGE) as browser:
+        assert browser.get("/verify/acme/widgets/8").status_code == 404
+        assert browser.get("/verify/acme/%00/7").status_code == 404
+
+
+def test_all_ways_are_there_and_work_without_scripts(author: httpx.Client) -> None:
+    page = author.get(PAGE).text
+    assert "<script" not in page
+    assert "&lt;i&gt;Mine&lt;/i&gt;" in page
+    for words in ("Write a mail", "Get a mail", "Ask a maintainer", "Answer on the pull request"):
+        assert words in page
+    assert "@gate.example" in page
+    assert author.get(PAGE).text == page  # the same address each time
+
+
+def test_a_link_is_mailed_looked_at_and_confirmed(
+    author: httpx.Client, server: Server, github: GitHub, engine: Engine
+) -> None:
+    answer = author.post(f"{PAGE}/mail", data={"address": "alice@corp.example"})
+    assert "If that address can be used" in answer.text
+    [mail] = mails(server, engine)
+    link = mail.text.split(server.url)[1].split()[0]
+    assert "Yes, confirm it" in author.get(link).text
+    assert "Yes, confirm it" in author.get(link).text  # a scanner that opens it changes nothing
+    with sign_in(server, github, "tom") as other:
+        assert other.post(link).status_code == 409
+    assert "Confirmed" in author.post(link).text
+    assert author.post(link).status_code == 409
+    page = author.get(PAGE).text
+    assert "Nothing more is asked" in page
+    mine = author.get("/mine").text
+    assert "an address that you confirmed (own domain)" in mine
+    assert "alice" not in mine
+    author.post("/mine/proofs/erase")
+    assert "Nothing so far" in author.get("/mine").text
+
+
+def test_a_code_does_as_well(author: httpx.Client, server: Server, engine: Engine) -> None:
+    author.post(f"{PAGE}/mail", data={"address": "alice@corp.example"})
+    [mail] = mails(server, engine)
+    code = next(word for word in mail.text.split() if len(word) == 8 and word.isdecimal())
+    assert author.post(f"{PAGE}/code", data={"code": "11111111"}).status_code == 409
+    assert "Nothing more is asked" in author.post(f"{PAGE}/code", data={"code": code}).text
+
+
+@pytest.mark.parametrize(
+    "address", ["nobody", "x@mailinator.com", "a@b.example\r\nBcc: c@d.example"]
+)
+def test_what_is_no_address_is_told_and_mails_nobody(
+    author: httpx.Client, server: Server, engine: Engine, address: str
+) -> None:
+    assert author.post(f"{PAGE}/mail", data={"address": address}).status_code == 422
+    assert mails(server, engine) == []
+
+
+def test_a_maintainer_is_asked_once(author: httpx.Client, engine: Engine) -> None:
+    assert "A maintainer is asked." in author.post(f"{PAGE}/maintainer", data={"words": "me"}).text
+    assert author.post(f"{PAGE}/maintainer").status_code == 409
+    with engine.connect() as tx:
+        assert tx.execute(text("SELECT words FROM appeals")).scalars().all() == ["me"]
+
+
+def test_the_page_speaks_the_repositorys_language(
+    author: httpx.Client, decided: Decided, mine: Any
+) -> None:
+    with decided.database.begin() as tx:
+        tx.execute(text('UPDATE repositories SET policy = \'{"language": "zh-CN"}\''))
+    page = author.get(PAGE).text
+    assert 'lang="zh-CN"' in page
+    assert "Write a mail" not in page
+
+
+def test_a_mail_server_hands_mails_in_over_http(server: Server, engine: Engine) -> None:
+    raw = written(to="x@gate.example")
+    assert server.http.post("/webhooks/mail", content=raw).status_code == 401
+    wrong = {**HOOK, "authorization": "Bearer another"}
+    assert server.http.post("/webhooks/mail", content=raw, headers=wrong).status_code == 401
+    answer = server.http.post("/webhooks/mail", content=raw, headers=HOOK)
+    assert (answer.status_code, answer.json()) == (202, {"status": "taken"})
+    broken = server.http.post("/webhooks/mail", content=b"\x00\xff", headers=HOOK)
+    assert (broken.status_code, broken.json()) == (202, {"status": "taken"})
+    huge = server.http.post("/webhooks/mail", content=b"x" * 6_000_000, headers=HOOK)
+    assert huge.status_code == 413
+    with engine.connect() as tx:
+        outcomes = tx.execute(text("SELECT outcome FROM letters")).scalars().all()
+    assert "refused: it is a bounce or from a machine's address" in outcomes
+
+
+def test_without_mail_there_are_two_ways(gate: Any, github: GitHub, mine: Any) -> None:
+    server = gate()
+    with sign_in(server, github, "stranger", PAGE) as browser:
+        page = browser.get(PAGE).text
+        assert "Get a mail" not in page
+        assert "Write a mail" not in page
+        assert "Ask a maintainer" in page
+    assert server.http.post("/webhooks/mail", content=b"x", headers=HOOK).status_code == 404
