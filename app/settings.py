@@ -88,7 +88,7 @@ class Settings(BaseSettings):
     )
     github_token: SecretStr | None = Field(
         default=None,
-        description="For backtest and score of public pull requests without an App (not built yet).",
+        description="For `pulsegate backtest` of a repository without an App.",
     )
 
     secret_key: SecretList = Field(

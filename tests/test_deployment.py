@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -15,7 +16,7 @@ import yaml
 
 from app.settings import Settings, load
 
-OURS = {"migrate", "web", "worker", "worker-perform", "beat"}
+OURS = {"migrate", "web", "worker", "worker-perform", "worker-mail", "mail", "beat"}
 GIVEN = {"SECRET_KEY": "k" * 43, "POSTGRES_PASSWORD": "s3cret"}
 _VARIABLE = re.compile(r"\$\{(\w+)(?::([-?])([^}]*))?\}")
 
@@ -132,14 +133,17 @@ def test_migrate_does_its_work_and_ends(services, root, servers, state_folder):
     assert "the schema is at" in done.stdout
 
 
-@pytest.mark.parametrize("name", ["worker", "worker-perform", "beat"])
+@pytest.mark.parametrize("name", ["worker", "worker-mail", "mail", "beat"])
 def test_what_has_no_port_runs_and_is_found_healthy(
     services, root, database_url, servers, wait_for, tmp_path, name
 ):
     service = services[name]
     env = service["environment"] | {"DATABASE_URL": database_url, "REDIS_URL": servers.redis_url}
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        env["MAIL_INBOUND"] = f"smtp://127.0.0.1:{free.getsockname()[1]}?domain=gate.example"
     check = service["healthcheck"]["test"][1:]
-    program = check[2].replace('"worker", "beat"', f'"{name}-of-another-container"')
+    program = check[2].replace('"worker", "beat", "mail"', f'"{name}-of-another-container"')
     said = tmp_path / "said"
     with said.open("w") as out:
         running = subprocess.Popen(
@@ -147,8 +151,8 @@ def test_what_has_no_port_runs_and_is_found_healthy(
             cwd=root, env=os.environ | env, stdout=out, stderr=out, start_new_session=True,
         )  # fmt: skip
     try:
-        if name != "beat":  # which says nothing while all is well
-            wait_for(lambda: "ready." in said.read_text(), f"{name} is ready", 40)
+        ready = {"mail": "mail is taken", "beat": ""}.get(name, "ready.")
+        wait_for(lambda: ready in said.read_text(), f"{name} is ready", 40)
         healthy = [sys.executable, *check[1:]]
         wait_for(lambda: subprocess.run(healthy, check=False).returncode == 0, "healthy", 20)
         assert running.poll() is None, said.read_text()
