@@ -124,7 +124,8 @@ def wrote(tx: Tx, case_id: int, *, by_author: bool, at: datetime) -> None:
     """Somebody wrote on the pull request: its author, or a person who is not."""
     if by_author:
         later = update(cases).where(cases.c.id == case_id, cases.c.asked_at < at)
-        tx.execute(later.values(answered_at=at))
+        since = func.coalesce(cases.c.first_answer_at, at)
+        tx.execute(later.values(answered_at=at, first_answer_at=since))
         return
     first = update(cases).where(cases.c.id == case_id, cases.c.asked_at.is_(None))
     tx.execute(first.values(asked_at=at))
@@ -268,6 +269,22 @@ def history(
         unanswered=row[4],
         merged_lately=row[5],
     )
+
+
+def answer_times(tx: Tx, repository_id: int, author_id: int) -> tuple[timedelta, ...]:
+    """How soon an author first answered on each of their pull requests here, the earliest first."""
+    rows = (
+        select(cases.c.asked_at, cases.c.first_answer_at)
+        .where(
+            cases.c.repository_id == repository_id,
+            cases.c.author_id == author_id,
+            cases.c.asked_at.is_not(None),
+            cases.c.first_answer_at.is_not(None),
+        )
+        .order_by(cases.c.first_answer_at)
+        .limit(_MOST)
+    )
+    return tuple(row.first_answer_at - row.asked_at for row in tx.execute(rows))
 
 
 def open_numbers(tx: Tx, repository_id: int, author_id: int, limit: int = _MOST) -> list[int]:

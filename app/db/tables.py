@@ -148,6 +148,8 @@ cases = Table(
     # When somebody else first wrote on it, and when its author last did after that.
     _time("asked_at"),
     _time("answered_at"),
+    # … and when its author first did after that.
+    _time("first_answer_at"),
     # When its author last did something there; when our question was written and after how many
     # hours of silence it announced a close (0: none); when to look again although nothing
     # happened; and when a person of the team first looked at it.

@@ -7,8 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Form, HTTPException, Path, Request
 from starlette.responses import RedirectResponse, Response
 
+from app.adapters.models import latency_bands
 from app.core.facts import History, Trust
 from app.core.github import Account
+from app.core.proofs.latency import Pace, pace
 from app.core.text import clean
 from app.db import account_notes, cases, reports, trust
 from app.db.account_notes import Note
@@ -35,6 +37,7 @@ class PersonPage(Page):
     account_id: int
     login: str
     history: History
+    pace: Pace
     word: Trust | None
     words: tuple[Trust, ...]
     notes: tuple[Note, ...]
@@ -61,6 +64,7 @@ def person(  # noqa: PLR0913 - the address
             account_id=account_id,
             login=login,
             history=cases.history(tx, where.id, account_id, 0),
+            pace=pace(cases.answer_times(tx, where.id, account_id), latency_bands()),
             word=trust.current(tx, where.id, account_id, now),
             words=trust.of_account(tx, where.id, account_id),
             notes=account_notes.of_account(tx, where.id, account_id),

@@ -92,7 +92,7 @@ def verify(  # noqa: PLR0913 - the address
         github_url=f"{parts.settings.github_web_url}/{where.full_name}/pull/{number}",
         proven_until=found.until if found else None,
         letter_to=box.address(token) if box and token else "",
-        may_mail=parts.settings.smtp_url is not None and parts.settings.mail_from is not None,
+        may_mail=_may_mail(parts),
         mailed=mailed,
         done="",
         asked_maintainer=waits,
@@ -116,6 +116,8 @@ def mail(  # noqa: PLR0913 - the address and the form
     """Mails a link. The answer is the same whether the address is known or not."""
     where, standing, _ = _own(parts, session.account_id, owner, repo, number)
     account = Account(id=session.account_id, login=session.login)
+    if not _may_mail(parts):
+        return problem(request, 409, "No mail server is set up here", "Choose another way.")
     try:
         made = parts.proving.ask_link(standing, account, address, shared=shared)
     except UserError as error:
@@ -229,6 +231,10 @@ async def hook(
     except RetryLater as error:
         raise HTTPException(503, error.reason, {"Retry-After": "60"}) from error
     return {"status": "taken"}
+
+
+def _may_mail(parts: WebParts) -> bool:
+    return parts.settings.smtp_url is not None and parts.settings.mail_from is not None
 
 
 def _own(

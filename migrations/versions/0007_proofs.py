@@ -22,6 +22,7 @@ def _big(name, *, nullable=False):
 
 
 def upgrade() -> None:
+    op.add_column("cases", _time("first_answer_at"))
     op.create_table(
         "proof_tokens",
         sa.Column("token_hash", sa.Text(), nullable=False),
@@ -91,3 +92,4 @@ def upgrade() -> None:
 def downgrade() -> None:
     for table in ("mails", "letters", "proofs", "proof_tokens"):
         op.drop_table(table)
+    op.drop_column("cases", "first_answer_at")

@@ -121,7 +121,7 @@ def test_the_celery_of_all_processes(redis_url: str):
     assert conf.result_backend is None
     assert conf.task_time_limit == 90
     assert conf.broker_transport_options["visibility_timeout"] > conf.task_time_limit
-    assert [q.name for q in conf.task_queues] == ["triage", "perform", "sweep"]
+    assert [q.name for q in conf.task_queues] == ["triage", "perform", "sweep", "mail"]
 
 
 def test_ping(redis_url: str):

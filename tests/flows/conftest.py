@@ -37,7 +37,7 @@ from app.flows.spending import Counted
 from app.flows.sweep import Sweep
 from app.flows.triage import Triage
 from tests.fakes.github import GitHub
-from tests.fakes.github.graphql import GRAPHQL_SCHEMA
+from tests.fakes.github.graphql import GRAPHQL_SCHEMA, schema
 from tests.fakes.node import require_package
 
 if TYPE_CHECKING:
@@ -183,6 +183,7 @@ class Gate:
 @pytest.fixture
 def github() -> Iterator[GitHub]:
     require_package(GRAPHQL_SCHEMA)  # a decision reads some of its facts with GraphQL
+    schema()  # half a second and more on a busy machine, which no request is to wait for
     with GitHub() as github:
         github.world.hooks.stop()
         yield github

@@ -155,4 +155,6 @@ def test_without_mail_there_are_two_ways(gate: Any, github: GitHub, mine: Any) -
         assert "Get a mail" not in page
         assert "Write a mail" not in page
         assert "Ask a maintainer" in page
+        asked = browser.post(f"{PAGE}/mail", data={"address": "alice@corp.example"})
+        assert asked.status_code == 409
     assert server.http.post("/webhooks/mail", content=b"x", headers=HOOK).status_code == 404
