@@ -39,7 +39,7 @@ def _one(rule: Rule[Any], seen: Seen, policy: Policy) -> Finding | None:
     config = policy.of(rule)
     if config.mode is Mode.OFF or not rule.can_say(seen.facts):
         return None
-    if rule.life and seen.facts.proof is not None:
+    if rule.is_proven(seen.facts):
         return None
     found = rule.find(config, seen)
     return None if found is None else _finding(rule, found, seen, policy)
@@ -76,7 +76,7 @@ def _ends(asked: Asked, grace: int) -> datetime | None:
     return asked.at + timedelta(hours=max(asked.hours, grace))
 
 
-LIFE = frozenset(rule.name for rule in RULES if rule.life)
+LIFE = frozenset(rule.name for rule in RULES if rule.life != "never")
 WORDS = frozenset(rule.name for rule in RULES if rule.word)
 
 
@@ -98,7 +98,7 @@ def cured(
         bool(ours)
         and len(ours) == len(rules)
         and all(
-            (rule.cured or (rule.life and facts.proof is not None))
+            (rule.cured or rule.is_proven(facts))
             and rule.can_say(facts)
             and policy.of(rule).mode is not Mode.OFF
             and not any(f.rule == rule.name for f in findings)

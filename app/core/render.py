@@ -206,8 +206,8 @@ def _by_proof(words: Words, findings: Sequence[Finding], page: str) -> list[str]
     if not page or not any(f.rule in LIFE for f in findings):
         return []
     way = say(
-        "You can also show once that somebody is there, by mail or in another way, on {page}. Then "
-        "nothing of this kind is asked of you for months.",
+        "You can also show once that somebody is there, by mail or in another way, on {page}. What "
+        "was closed for this is then opened again.",
         page=page,
     )
     return ["", words(way)]

@@ -13,7 +13,7 @@ from app.core.github import Account
 from app.db import installations
 from tests.fakes.letters import SELECTOR, key, signed, written
 from tests.fakes.names import Names
-from tests.flows.test_commands import labels, later
+from tests.flows.test_commands import labels, later, say
 from tests.flows.test_due_process import BURST, flood
 
 BOX = inbound("smtp://127.0.0.1:2525?domain=gate.example")
@@ -96,9 +96,9 @@ def test_a_link_that_was_confirmed_opens_what_was_closed(gate: Any, closed: list
     assert "verified" in labels(gate, closed[0])
     assert "needs-verification" not in labels(gate, closed[0])
     assert "used already" in confirm(gate, token_in(mail))
-    # The next flood of a proven author is none of this rule's business.
+    # Being somebody is no licence for the next flood.
     gate.clock.pass_(days=1)
-    assert states(gate, flood(gate, size=3)) == ["open"] * 3
+    assert states(gate, flood(gate, size=3)) == ["closed"] * 3
     assert gate.sql("SELECT sealed FROM mails")[0]["sealed"] is None
 
 
@@ -220,11 +220,17 @@ def test_it_counts_in_other_repositories_only_if_its_owner_agreed(gate: Any) -> 
     assert [pulls[n].state for n in there] == ["open", "open"]
 
 
-def test_it_ends_after_its_time(gate: Any, closed: list[int]) -> None:
+def test_it_ends_after_its_time(gate: Any) -> None:
+    gate.world.clock = gate.clock
+    gate.policy("version: 1\nmode: ask\nproofs: {days: 30}\n")
+    one = flood(gate, size=1)[0]
     confirm(gate, token_in(mailed(gate, "alice@corp.example")))
-    gate.clock.pass_(days=181)
-    late = flood(gate)
-    assert states(gate, late) == ["closed", "closed"]
+    say(gate, one, "/pulse verify @stranger for 90d")
+    assert gate.state(one) == "clear"
+    gate.clock.pass_(days=31)
+    gate.world.push(one, by="stranger")
+    gate.settle()
+    assert gate.state(one) == "flagged"
     gate.clock.pass_(days=31)
     gate.sweep.forget()
     assert gate.sql("SELECT 1 FROM proofs") == []

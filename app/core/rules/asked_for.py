@@ -32,7 +32,7 @@ RULE = Rule(
         "stays unanswered for the grace window is closed."
     ),
     find=_find,
-    life=True,
+    life="always",
     natural=Mode.ASK,
     cured=False,
 )

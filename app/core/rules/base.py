@@ -46,6 +46,7 @@ class AtOnce(RuleConfig):
 
 C = TypeVar("C", bound=RuleConfig)
 
+Life = Literal["never", "before", "always"]
 Need = Literal["change"]
 """A part of the facts that costs a request and may be missing (`Facts.change` is None then)."""
 
@@ -90,7 +91,8 @@ class Rule(Generic[C]):
     - `most`: how far it may ever go.
     - `asks`: what it asks of whoever opens a pull request, as a sentence for the project's texts;
       "" where it was told nothing to ask for.
-    - `life`: it asks whether somebody is there, so that it ends with a proof of life.
+    - `life`: it asks whether somebody is there, so that a proof of life ends it: `always`, or for
+      what was opened `before` the proof, where being somebody is no licence for more.
     - `word`: it is a maintainer's word, which its author does not undo but may appeal against.
     - `cured`: a pull request that it closed is opened again by itself once it no longer applies.
     """
@@ -104,8 +106,15 @@ class Rule(Generic[C]):
     needs: tuple[Need, ...] = ()
     cured: bool = True
     word: bool = False
-    life: bool = False
+    life: Life = "never"
     asks: Callable[[C], str] = lambda _: ""
+
+    def is_proven(self, facts: Facts) -> bool:
+        """Whether a proof of life ends it for this pull request."""
+        proof = facts.proof
+        if proof is None or self.life == "never":
+            return False
+        return self.life == "always" or facts.pull.created_at <= proof.at
 
     def can_say(self, facts: Facts) -> bool:
         """Whether the facts hold what it reads."""

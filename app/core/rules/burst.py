@@ -79,7 +79,7 @@ RULE = Rule(
         "`/pulse reopen` does open it again."
     ),
     find=_find,
-    life=True,
+    life="before",
     asks=lambda c: f"You open fewer than {c.prs} pull requests within {c.minutes} minutes.",
     cured=False,
 )

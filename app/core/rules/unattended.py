@@ -59,7 +59,7 @@ RULE = Rule(
         f"({LEAST_GRACE_HOURS} hours or more), and closes only where the author did nothing in it."
     ),
     find=_find,
-    life=True,
+    life="always",
     asks=lambda _: "You answer when somebody asks you about it.",
     natural=Mode.ASK,
     cured=False,
