@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import structlog
 
 from app.adapters.catalogues import words
-from app.adapters.mail.dns import TxtRecords
+from app.adapters.mail.dns import records
 from app.adapters.mail.inbound import Inbound, inbound
 from app.adapters.mail.lists import InstalledLists
 from app.adapters.mail.reading import TxtLookup, Unreadable, read
@@ -87,7 +87,7 @@ def receive(settings: Settings) -> None:
         )
     base = Base(settings, pool_size=3)
     flows = proving(base, lambda: datetime.now(UTC))
-    letterbox = Letterbox(flows, box, CeleryDoorbell(base.redis_url), TxtRecords())
+    letterbox = Letterbox(flows, box, CeleryDoorbell(base.redis_url), records(box.nameserver))
     receiver = Receiver(box, letterbox.take)
     ended = threading.Event()
     for name in (signal.SIGINT, signal.SIGTERM):

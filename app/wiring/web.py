@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from app.adapters.catalogues import words
-from app.adapters.mail.dns import TxtRecords
+from app.adapters.mail.dns import records
 from app.adapters.mail.inbound import Inbound
 from app.adapters.policy_file import PolicyFiles
 from app.adapters.queue import CeleryDoorbell
@@ -51,7 +51,11 @@ def build(settings: Settings) -> WebParts:
     # As many connections as threads (half of them kept), so that none waits for one.
     base = Base(settings, pool_size=(THREADS + READS) // 2)
     doorbell, flows, box = CeleryDoorbell(base.redis_url), proving(base, _now), inbound_of(settings)
-    hook = Letterbox(flows, box, doorbell, TxtRecords()) if box and box.kind == "hook" else None
+    hook = (
+        Letterbox(flows, box, doorbell, records(box.nameserver))
+        if box and box.kind == "hook"
+        else None
+    )
     return WebParts(
         base=base,
         doorbell=doorbell,

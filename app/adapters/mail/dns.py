@@ -6,6 +6,11 @@ import dns.exception
 import dns.resolver
 
 
+def records(nameserver: tuple[str, int] | None) -> "TxtRecords":
+    """From one name server, or from the machine's."""
+    return TxtRecords([nameserver[0]], nameserver[1]) if nameserver else TxtRecords()
+
+
 class TxtRecords:
     """`reading.TxtLookup`. `nameservers` and `port` are for tests and for operators who need others."""
 

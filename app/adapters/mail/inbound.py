@@ -12,13 +12,17 @@ EXAMPLE = "smtp://127.0.0.1:2525?domain=verify.example.org"
 
 @dataclass(frozen=True)
 class Inbound:
-    """`domain`: behind the @ of our addresses. `secret`: of the HTTP hook."""
+    """`domain`: behind the @ of our addresses. `secret`: of the HTTP hook.
+
+    `nameserver`: whom to ask for the keys of signatures, as (address, port); None: the machine's.
+    """
 
     kind: Kind
     domain: str
     host: str
     port: int
     secret: str
+    nameserver: tuple[str, int] | None = None
 
     def address(self, token: str) -> str:
         """The address that stands for a token."""
@@ -46,5 +50,12 @@ def inbound(url: str) -> Inbound:
             hint=f"Write it like {EXAMPLE}, lmtp://…, or hook://SECRET?domain=… with a secret of 16 "
             "characters or more.",
         )
+    asked = (parse_qs(split.query).get("dns") or [""])[0]
+    address, _, dns_port = asked.partition(":")
+    if dns_port and not dns_port.isdecimal():
+        raise UserError(
+            "MAIL_INBOUND names no name server", hint="Write dns=ADDRESS or dns=ADDRESS:PORT."
+        )
+    nameserver = (address, int(dns_port or 53)) if address else None
     kind: Kind = "hook" if split.scheme == "hook" else "lmtp" if split.scheme == "lmtp" else "smtp"
-    return Inbound(kind, domain, split.hostname or "127.0.0.1", port, secret)
+    return Inbound(kind, domain, split.hostname or "127.0.0.1", port, secret, nameserver)
