@@ -87,12 +87,14 @@ class PolicyFiles:
             policy = _policy(written)
             if default:
                 policy = self.combine(default, written)
+            return Reading(policy=policy, written=pydantic_core.to_jsonable_python(written))
         except ValidationError as error:
             found = sorted(_problems(error, places), key=lambda p: (p.line, p.column))
             return Reading(problems=tuple(found))
         except UserError as error:
             return _nothing(1, 1, "", error.message)
-        return Reading(policy=policy, written=pydantic_core.to_jsonable_python(written))
+        except Exception as error:  # noqa: BLE001 - a stranger's file must not stop the gate
+            return _nothing(1, 1, "", f"it cannot be read: {one_line(str(error), 200)}")
 
     def combine(self, default: Mapping[str, Any] | None, own: Mapping[str, Any] | None) -> Policy:
         """The policy of what two files say; see the port."""

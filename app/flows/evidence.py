@@ -76,8 +76,8 @@ class Evidence:
     obeyed: Obeyed = field(default_factory=Obeyed)
     material: bool = False
     force: bool = False
-    # When the author last pushed; whether that was work of theirs shows in what they pushed.
-    pushed_at: datetime | None = None
+    # When the author pushed which head; whether that was work of theirs shows in what they pushed.
+    pushes: list[tuple[datetime, str]] = field(default_factory=list)
 
 
 Take = Callable[[Stimulus, CommentEvent, Evidence], None]
@@ -141,7 +141,7 @@ def gather(
             _by_hand(event, roles.standing.policy.label, roles, evidence)
             author, sender = event.pull_request.user, event.sender
             if event.action == "synchronize" and author and sender and sender.id == author.id:
-                evidence.pushed_at = stimulus.received_at
+                evidence.pushes.append((stimulus.received_at, event.pull_request.head.sha))
         elif isinstance(event, CommentEvent):
             take(stimulus, event, evidence)
         elif isinstance(event, CheckRunEvent):

@@ -115,9 +115,11 @@ class Judge:
 
         What the button "Update branch" makes is nobody's work, whoever pressed it.
         """
-        at, change = evidence.pushed_at, facts.change
-        if at is None or (change and change.commits and change.commits[-1].is_update):
+        updates = {c.sha for c in facts.change.commits if c.is_update} if facts.change else set()
+        own = [at for at, sha in evidence.pushes if sha not in updates]
+        if not own:
             return facts
+        at = max(own)
         if facts.asked.author_at is not None and facts.asked.author_at >= at:
             return facts
         asked = facts.asked.model_copy(update={"author_at": at})

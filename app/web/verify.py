@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Header, HTTPException, Path, Request
+from fastapi import APIRouter, Depends, Form, Header, HTTPException, Path, Request
 from starlette.responses import RedirectResponse, Response
 
 from app.adapters.crypto import same
@@ -14,6 +14,7 @@ from app.core.github import Account
 from app.core.proofs.letters import MOST_BYTES
 from app.core.proofs.standing import enough
 from app.core.said import Sentence, say
+from app.core.text import one_line
 from app.db import cases, installations, proofs
 from app.db.cases import Row
 from app.db.installations import Standing
@@ -33,6 +34,42 @@ _SPELLED = r"^[a-z2-7]{52}$"
 
 
 @dataclass(frozen=True)
+class Own:
+    """The author's own pull request, asked for by themselves."""
+
+    account: Account
+    where: Place
+    standing: Standing
+    row: Row
+
+    @property
+    def href(self) -> str:
+        """The page."""
+        return f"/verify/{self.where.full_name}/{self.row.case.number}"
+
+
+def own(parts: Parts, session: SignedIn, owner: str, repo: str, number: Number) -> Own:
+    """As a FastAPI dependency: 404 alike for everybody else and where there is none."""
+    hidden = HTTPException(404, "There is no such pull request of yours")
+    if "\0" in owner + repo:
+        raise hidden
+    with parts.base.database.begin() as tx:
+        where = place_named(tx, owner, repo, live_first=True)
+        row = cases.get(tx, where.id, number) if where else None
+        standing = installations.standing(tx, where.id) if where else None
+    user = row.pull.user if row else None
+    if where is None or row is None or standing is None or standing.gone or standing.recorded:
+        raise hidden
+    if user is None or user.id != session.account_id:
+        raise hidden
+    account = Account(id=session.account_id, login=session.login)
+    return Own(account=account, where=where, standing=standing, row=row)
+
+
+Mine = Annotated[Own, Depends(own)]
+
+
+@dataclass(frozen=True)
 class VerifyPage(Page):
     """`verify.html`. `letter_to`: the address to write to, "" where no mail comes in."""
 
@@ -48,26 +85,17 @@ class VerifyPage(Page):
     letter_to: str
     may_mail: bool
     mailed: bool
-    done: str
     asked_maintainer: bool
     shared: bool
     host: str
 
 
 @router.get("/verify/{owner}/{repo}/{number}")
-def verify(  # noqa: PLR0913 - the address
-    request: Request,
-    parts: Parts,
-    session: SignedIn,
-    owner: str,
-    repo: str,
-    number: Number,
-    mailed: bool = False,
-    shared: bool = False,
+def verify(
+    request: Request, parts: Parts, mine: Mine, mailed: bool = False, shared: bool = False
 ) -> Response:
     """The page: for the author by numeric id, and nobody else."""
-    where, standing, row = _own(parts, session.account_id, owner, repo, number)
-    account = Account(id=session.account_id, login=session.login)
+    account, where, standing, row = mine.account, mine.where, mine.standing, mine.row
     now, box = parts.clock(), parts.inbound
     with parts.base.database.begin() as tx:
         found = enough(
@@ -85,16 +113,15 @@ def verify(  # noqa: PLR0913 - the address
         t=lambda name, **values: words(Sentence(id=WORDS[name].id, values=values)),
         lang=standing.policy.language,
         repository=where.full_name,
-        number=number,
+        number=row.case.number,
         name=row.pull.title,
-        href=f"/verify/{where.full_name}/{number}",
+        href=mine.href,
         login=account.login,
-        github_url=f"{parts.settings.github_web_url}/{where.full_name}/pull/{number}",
+        github_url=f"{parts.settings.github_web_url}/{where.full_name}/pull/{row.case.number}",
         proven_until=found.until if found else None,
         letter_to=box.address(token) if box and token else "",
         may_mail=_may_mail(parts),
         mailed=mailed,
-        done="",
         asked_maintainer=waits,
         shared=shared,
         host=parts.settings.public_url.rstrip("/"),
@@ -103,72 +130,48 @@ def verify(  # noqa: PLR0913 - the address
 
 
 @router.post("/verify/{owner}/{repo}/{number}/mail")
-def mail(  # noqa: PLR0913 - the address and the form
+def mail(
     request: Request,
     parts: Parts,
-    session: SignedIn,
-    owner: str,
-    repo: str,
-    number: Number,
+    mine: Mine,
     address: Annotated[str, Form(max_length=400)],
     shared: Shared = False,
 ) -> Response:
     """Mails a link. The answer is the same whether the address is known or not."""
-    where, standing, _ = _own(parts, session.account_id, owner, repo, number)
-    account = Account(id=session.account_id, login=session.login)
     if not _may_mail(parts):
         return problem(request, 409, "No mail server is set up here", "Choose another way.")
     try:
-        made = parts.proving.ask_link(standing, account, address, shared=shared)
+        made = parts.proving.ask_link(mine.standing, mine.account, address, shared=shared)
     except UserError as error:
         return problem(request, 422, error.message, error.hint)
     for mail_id in made:
         parts.doorbell.ring("mail", mail_id)
-    return RedirectResponse(
-        f"/verify/{where.full_name}/{number}?mailed=1&shared={int(shared)}", 303
-    )
+    return RedirectResponse(f"{mine.href}?mailed=1&shared={int(shared)}", 303)
 
 
 @router.post("/verify/{owner}/{repo}/{number}/code")
-def code(  # noqa: PLR0913 - the address and the form
-    request: Request,
-    parts: Parts,
-    session: SignedIn,
-    owner: str,
-    repo: str,
-    number: Number,
-    code: Annotated[str, Form(max_length=20)],
+def code(
+    request: Request, parts: Parts, mine: Mine, code: Annotated[str, Form(max_length=20)]
 ) -> Response:
     """The code of the mail, for who cannot open its link."""
-    where, standing, _ = _own(parts, session.account_id, owner, repo, number)
-    account = Account(id=session.account_id, login=session.login)
-    why, rings = parts.proving.confirm_code(standing, account, code)
-    return _answer(request, parts, why, rings, f"/verify/{where.full_name}/{number}")
+    why, rings = parts.proving.confirm_code(mine.standing, mine.account, code)
+    return _answer(request, parts, why, rings, mine.href)
 
 
 @router.post("/verify/{owner}/{repo}/{number}/maintainer")
-def maintainer(  # noqa: PLR0913 - the address and the form
-    request: Request,
-    parts: Parts,
-    session: SignedIn,
-    owner: str,
-    repo: str,
-    number: Number,
-    words: Annotated[str, Form(max_length=1000)] = "",
+def maintainer(
+    request: Request, parts: Parts, mine: Mine, words: Annotated[str, Form(max_length=1000)] = ""
 ) -> Response:
     """Asks a maintainer to vouch: an appeal, which one of them is to answer in time."""
-    where, standing, row = _own(parts, session.account_id, owner, repo, number)
-    account = Account(id=session.account_id, login=session.login)
+    now, said = parts.clock(), one_line(words, 200)
+    rings: fairness.Rings = []
     with parts.base.database.begin() as tx:
-        why = fairness.why_no_appeal(tx, row)
-        rings = (
-            []
-            if why
-            else fairness.appeal_by(
-                tx, standing, row, account, words[:200], parts.catalogues, parts.clock()
+        why = fairness.why_no_appeal(tx, mine.row)
+        if not why:
+            rings = fairness.appeal_by(
+                tx, mine.standing, mine.row, mine.account, said, parts.catalogues, now
             )
-        )
-    return _answer(request, parts, why, rings, f"/verify/{where.full_name}/{number}")
+    return _answer(request, parts, why, rings, mine.href)
 
 
 @dataclass(frozen=True)
@@ -235,25 +238,6 @@ async def hook(
 
 def _may_mail(parts: WebParts) -> bool:
     return parts.settings.smtp_url is not None and parts.settings.mail_from is not None
-
-
-def _own(
-    parts: WebParts, account_id: int, owner: str, repo: str, number: int
-) -> tuple[Place, Standing, Row]:
-    """The author's own pull request; 404 alike for everybody else and where there is none."""
-    hidden = HTTPException(404, "There is no such pull request of yours")
-    if "\0" in owner + repo:
-        raise hidden
-    with parts.base.database.begin() as tx:
-        where = place_named(tx, owner, repo, live_first=True)
-        row = cases.get(tx, where.id, number) if where else None
-        standing = installations.standing(tx, where.id) if where else None
-    user = row.pull.user if row else None
-    if where is None or row is None or standing is None or standing.gone or standing.recorded:
-        raise hidden
-    if user is None or user.id != account_id:
-        raise hidden
-    return where, standing, row
 
 
 def _answer(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from app.adapters.policy_file import parse_policy
+from app.adapters.policy_file import PolicyFiles, parse_policy
 from app.core.errors import UserError
 from app.core.modes import Mode
 from app.core.policy import LIMIT, Policy
@@ -147,3 +147,18 @@ def test_a_file_as_long_as_allowed_is_refused_in_bounded_time(
     began = time.process_time()
     complains(lambda: parse_policy(text))
     assert time.process_time() - began < 20
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'rules: {pause: {start: "0001-01-01T00:00:00+14:00", until: "0001-06-01"}}',
+        'rules: {pause: {start: "9999-12-31T23:00:00-14:00", until: "9999-12-31"}}',
+        "rules: {pause: {start: 0001-01-01, until: 0001-06-01}}",
+        "budgets: {mails: {newcomer: " + "9" * 5000 + "}}",
+    ],
+)
+def test_a_strangers_file_never_stops_the_gate(text: str) -> None:
+    found = PolicyFiles().read(text)
+    assert found.policy is None
+    assert found.problems

@@ -126,3 +126,19 @@ def running(
         yield service.start_all()
     finally:
         service.stop()
+
+
+def settings_of(github: Any, database_url: str, redis_url: str) -> dict[str, str]:
+    """What the service needs to work for the stand-in's App."""
+    app = github.world.app
+    return {
+        "DATABASE_URL": database_url,
+        "REDIS_URL": redis_url,
+        "GITHUB_API_URL": github.api_url,
+        "GITHUB_WEB_URL": github.web_url,
+        "GITHUB_APP_ID": str(app.id),
+        "GITHUB_PRIVATE_KEY": app.private_key_pem,
+        "GITHUB_WEBHOOK_SECRET": app.webhook_secret or "",
+        "GITHUB_CLIENT_ID": app.client_id,
+        "GITHUB_CLIENT_SECRET": app.client_secret,
+    }

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.e2e.service import Service
+from tests.e2e.service import Service, settings_of
 from tests.fakes.github import GitHub
 
 pytestmark = pytest.mark.browser
@@ -50,15 +50,7 @@ def service(
         running = Service(
             folder,
             wait_for,
-            DATABASE_URL=database_url,
-            REDIS_URL=redis_url,
-            GITHUB_API_URL=github.api_url,
-            GITHUB_WEB_URL=github.web_url,
-            GITHUB_APP_ID=str(world.app.id),
-            GITHUB_PRIVATE_KEY=world.app.private_key_pem,
-            GITHUB_WEBHOOK_SECRET=world.app.webhook_secret or "",
-            GITHUB_CLIENT_ID=world.app.client_id,
-            GITHUB_CLIENT_SECRET=world.app.client_secret,
+            **settings_of(github, database_url, redis_url),
         )
         try:
             running.start_all()

@@ -11,7 +11,7 @@ import pytest
 from aiosmtpd.controller import Controller
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.e2e.service import Service, free_port
+from tests.e2e.service import Service, free_port, settings_of
 from tests.e2e.test_browser import ARGUMENTS, POLICY
 from tests.fakes.github import GitHub
 from tests.fakes.letters import SELECTOR, key, signed, written
@@ -81,15 +81,7 @@ def town(
         running = Service(
             folder,
             wait_for,
-            DATABASE_URL=database_url,
-            REDIS_URL=redis_url,
-            GITHUB_API_URL=github.api_url,
-            GITHUB_WEB_URL=github.web_url,
-            GITHUB_APP_ID=str(world.app.id),
-            GITHUB_PRIVATE_KEY=world.app.private_key_pem,
-            GITHUB_WEBHOOK_SECRET=world.app.webhook_secret or "",
-            GITHUB_CLIENT_ID=world.app.client_id,
-            GITHUB_CLIENT_SECRET=world.app.client_secret,
+            **settings_of(github, database_url, redis_url),
             SMTP_URL=f"smtp://127.0.0.1:{door.port}",
             MAIL_FROM="gate@gate.example",
             MAIL_INBOUND=f"smtp://127.0.0.1:{inbound}?domain=gate.example&dns=127.0.0.1:{names.port}",

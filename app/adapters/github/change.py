@@ -172,8 +172,11 @@ def read_change(github: Connection, repository: RepositoryRef, number: int) -> C
     """What the pull request changes, as of its head now. See `core.ports.Reader.change`."""
     asked = {"owner": repository.owner, "name": repository.name, "number": number}
     answer = narrow(_Answer, github.graphql(QUERY, asked).payload)
-    hidden = [e for e in answer.errors if e.type in _UNSEEN and _ISSUES in e.path]
-    other = next((e for e in answer.errors if e not in hidden), None)
+    unseen = [e for e in answer.errors if e.type in _UNSEEN and _ISSUES in e.path]
+    # A single one that GitHub does not show lies in a repository that we do not reach, and so
+    # is none of this one's; only without all of them nothing is known.
+    hidden = [e for e in unseen if e.path[-1:] == (_ISSUES,)]
+    other = next((e for e in answer.errors if e not in unseen), None)
     if other is not None:
         raise _failed(other)
     if answer.data is None or answer.data.repository is None:
@@ -227,7 +230,7 @@ def _commit(found: _Commit) -> Commit:
 
 
 def _issues(found: _Issues | None) -> tuple[LinkedIssue, ...] | None:
-    if found is None or any(issue is None for issue in found.nodes):
+    if found is None:
         return None
     return tuple(
         LinkedIssue(

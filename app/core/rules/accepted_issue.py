@@ -45,11 +45,14 @@ def _find(config: AcceptedIssueRule, seen: Seen) -> Found | None:
     # An issue that GitHub did not show us may be the accepted one.
     if change is None or change.issues is None or _exempt(config, seen):
         return None
-    if any(_accepted(config, issue, seen) for issue in change.issues):
+    here = seen.facts.pull.base.repo
+    # Anybody has a repository of their own with issues that they accepted.
+    ours = [i for i in change.issues if here is None or i.repository_id == here.id]
+    if any(_accepted(config, issue, seen) for issue in ours):
         return None
     sentence = (
         say("It is for no issue that was accepted here.")
-        if change.issues
+        if ours
         else say("It is linked to no issue.")
     )
     return Found(sentence=sentence, way=worded(config.message) or _way(config))
@@ -102,7 +105,7 @@ RULE = Rule(
         "or by assigning it to the author. GitHub's own link counts, by “Fixes #12” in the "
         "description or by the side bar. Trivial changes and changes of nothing but documentation "
         "are exempt. What it closed is opened again by itself once the issue is linked, labelled or "
-        "assigned. Where GitHub does not show us a linked issue, the rule says nothing."
+        "assigned. Issues of other repositories count for nothing."
     ),
     find=_find,
     asks=lambda _: "There is an issue for it that a maintainer accepted or assigned to you.",

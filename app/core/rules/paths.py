@@ -28,6 +28,14 @@ def _find(config: PathsRule, seen: Seen) -> Found | None:
     change = seen.facts.change
     if change is None or not config.patterns:
         return None
+    if not change.has_all_files and not seen.patterns.paths(
+        config.patterns, [file.path for file in change.files]
+    ):
+        return Found(
+            sentence=say("It changes more files than can be looked at here."),
+            way=say("Split it into smaller pull requests, or ask a maintainer in an issue first."),
+            most=Mode.ASK,
+        )
     touched = seen.patterns.paths(config.patterns, [file.path for file in change.files])
     if not touched:
         return None
@@ -46,7 +54,8 @@ RULE = Rule(
     config=PathsRule,
     about=(
         "Whoever has no triage rights may not touch the paths of `patterns`: workflows, release "
-        "scripts, vendored code. Of very large changes GitHub shows the first files only."
+        "scripts, vendored code. Of a change of more than 100 files the first 100 are looked at; where "
+        "none of them is one of these, the author is asked, and nothing is closed for it."
     ),
     find=_find,
     asks=lambda c: "It leaves alone what only maintainers change." if c.patterns else "",

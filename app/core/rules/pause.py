@@ -9,6 +9,8 @@ from app.core.config import Message
 from app.core.rules.base import AtOnce, Found, Rule, Seen, worded
 from app.core.said import say
 
+# Far from the ends of the calendar, where a change of the zone overflows.
+_FIRST_YEAR, _LAST_YEAR = 2000, 2999
 _LONGEST = timedelta(days=366)
 
 
@@ -19,6 +21,8 @@ def _moment(value: Any) -> Any:
             value = datetime.fromisoformat(value)
         except ValueError:
             raise ValueError("must be a date such as 2026-12-24, or a time") from None
+    if isinstance(value, date) and not _FIRST_YEAR <= value.year <= _LAST_YEAR:
+        raise ValueError(f"must lie between the years {_FIRST_YEAR} and {_LAST_YEAR}")
     if isinstance(value, datetime):
         return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
     if isinstance(value, date):

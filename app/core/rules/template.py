@@ -11,8 +11,8 @@ from app.core.rules.base import Found, Rule, RuleConfig, Seen, worded
 from app.core.said import say
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_HEADING = re.compile(r"^ {0,3}(#{1,6})\s+(.+?)\s*#*\s*$")
-_BOLD = re.compile(r"^\s*(?:\*\*|__)(.{1,200}?)(?:\*\*|__)\s*:?\s*$")
+_MOST_MARKS = 6
+_BOLD = ("**", "__")
 _UNTICKED = re.compile(r"^\s*[-*+]\s+\[ \]")
 _MARKS = re.compile(r"[\W_]+")
 
@@ -77,12 +77,19 @@ def _plain(text: str) -> str:
 
 
 def _heading(line: str) -> str | None:
-    """The words of a heading, or of a line that is bold as a whole."""
-    found = _HEADING.match(line)
-    if found:
-        return _plain(found.group(2))
-    bold = _BOLD.match(line)
-    return _plain(bold.group(1)) if bold else None
+    """The words of a heading, or of a line that is bold as a whole.
+
+    Without regular expressions: what takes them a cube of its length is a stranger's to write.
+    """
+    text = line.strip()
+    bare = text.lstrip("#")
+    if bare != text and len(text) - len(bare) <= _MOST_MARKS and bare[:1].isspace():
+        return _plain(bare.strip().rstrip("#"))
+    text = text.removesuffix(":").rstrip()
+    for mark in _BOLD:
+        if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):
+            return _plain(text[len(mark) : -len(mark)])
+    return None
 
 
 def _is_filled(section: str, body: str, templates: Sequence[str]) -> bool:
@@ -109,6 +116,7 @@ RULE = Rule(
         "Line ends, the level of a heading, and sections of the template that are not asked for do "
         "not matter. Editing the description is enough: what it closed is opened again by itself."
     ),
+    needs=("change",),
     find=_find,
     asks=lambda _: "Its description is filled in.",
 )

@@ -64,7 +64,7 @@ HIDDEN = [{"type": "FORBIDDEN", "path": ["repository", "pullRequest", "closingIs
 
 @pytest.mark.parametrize(
     ("issues", "errors"),
-    [(None, HIDDEN), ({"nodes": [ISSUE, None]}, HIDDEN), ({"nodes": [None]}, None), (None, None)],
+    [(None, HIDDEN), (None, None)],
 )
 def test_issues_that_are_not_shown_are_unknown_and_not_none(
     scripted: Scripted, reader: GitHubReader, repository: RepositoryRef, issues: Any, errors: Any
@@ -110,3 +110,17 @@ def test_on_an_enterprise_server_it_lies_beside_the_rest_api(
     scripted.on("POST", "^/api/graphql$", Reply(200, answered(PULL)))
     reader = GitHubReader(connect(f"{scripted.url}/api/v3").installation)
     assert reader.change(repository, 5).commits_total == 1
+
+
+@pytest.mark.parametrize(
+    "errors", [None, [{"type": "FORBIDDEN", "path": [*HIDDEN[0]["path"], "nodes", 1]}]]
+)
+def test_a_single_issue_that_is_not_shown_lies_elsewhere_and_hides_no_other(
+    scripted: Scripted, reader: GitHubReader, repository: RepositoryRef, errors: Any
+) -> None:
+    """Else a link to a private issue of one's own would make the rule silent."""
+    pull = {**PULL, "closingIssuesReferences": {"nodes": [ISSUE, None]}}
+    scripted.on("POST", "/graphql$", Reply(200, answered(pull, errors)))
+    issues = reader.change(repository, 5).issues
+    assert issues is not None
+    assert len(issues) == 1

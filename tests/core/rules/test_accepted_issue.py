@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from app.core.github import Branch
 from app.core.rules.accepted_issue import RULE
-from tests.core.rules.seeing import AUTHOR, change, facts, found, issue, says
+from tests.core.rules.seeing import AUTHOR, change, facts, found, issue, pull, says
 
 CODE = "src/engine.py"
 NONE = "It is linked to no issue."
@@ -76,3 +77,14 @@ def test_the_way_out_is_in_the_maintainers_words_where_there_are_some() -> None:
     answer = found(RULE, bare, {"labels": []})
     assert answer is not None
     assert "assigned to you" in str(answer.way)
+
+
+def test_an_issue_of_another_repository_counts_for_nothing() -> None:
+    """Anybody has a repository of their own, with labels and people to assign."""
+    here = Branch(ref="main", sha="c" * 40, repo={"id": 2})
+    own = issue(labels=("accepted",)).model_copy(update={"repository_id": 2})
+    theirs = own.model_copy(update={"repository_id": 666})
+    seen = facts(pull_=pull(base=here), change=change(CODE, issues=(theirs,)))
+    assert says(RULE, seen) == NONE
+    seen = facts(pull_=pull(base=here), change=change(CODE, issues=(theirs, own)))
+    assert says(RULE, seen) is None

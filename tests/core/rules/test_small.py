@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from app.core.facts import Rival, Trust
 from app.core.github import Account
+from app.core.modes import Mode
 from app.core.rules import apps, asked_for, burst, denied, paths, pause, same_issue
 from tests.core.rules.seeing import NOW, change, facts, found, pull, says
 
@@ -160,3 +161,11 @@ def test_a_burst_over_all_repositories(minutes: Any, applies: bool) -> None:
 def test_utc_is_meant_where_no_zone_is_named() -> None:
     config = pause.PauseRule.model_validate(_pause("2026-11-16", "2026-11-17"))
     assert config.start == datetime(2026, 11, 16, tzinfo=UTC)
+
+
+def test_of_a_very_large_change_nobody_can_say_and_the_author_is_asked_at_most() -> None:
+    large = facts(change=change("docs/a.md", files_total=101))
+    answer = found(paths.RULE, large, PATHS)
+    assert answer is not None
+    assert answer.most is Mode.ASK
+    assert found(paths.RULE, large, {}) is None  # where no paths are kept, nothing is asked

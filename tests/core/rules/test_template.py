@@ -88,5 +88,11 @@ def test_line_ends_do_not_matter(body: str, end: str) -> None:
 
 
 def test_a_long_hostile_body_is_read_in_time() -> None:
-    for part in ("<!--", "**", "# ", "- [ ] ", "\n", "__"):
+    for part in ("<!--", "**", "# ", "- [ ] ", "\n", "__", "#", " ", "# a ", "**a**:"):
         _said(part * (60_000 // len(part)), WANTED)
+        _said("# a" + part * (60_000 // len(part)) + "b", WANTED)
+        _said("**a" + part * (60_000 // len(part)) + "b", WANTED)
+
+
+def test_a_change_that_could_not_be_read_cures_nothing() -> None:
+    assert not RULE.can_say(facts())
