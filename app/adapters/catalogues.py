@@ -23,6 +23,13 @@ def words(tag: str) -> Words:
     return english
 
 
+@cache
+def languages() -> tuple[str, ...]:
+    """The tags of all languages that there are words of, English first."""
+    found = sorted(path.parent.parent.name for path in LOCALE.glob(f"*/LC_MESSAGES/{DOMAIN}"))
+    return ("en", *(name.replace("_", "-") for name in found))
+
+
 class _Translated:
     def __init__(self, catalogue: Mapping[str, str]) -> None:
         self._catalogue = catalogue

@@ -1,5 +1,6 @@
 """Patterns that strangers wrote, matched in linear time: RE2, for paths too."""
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -9,6 +10,8 @@ from pathspec import GitIgnoreSpec
 
 from app.core.text import one_line
 
+# No path of a repository has such a part.
+_NEVER = re.compile(r"(?:^|/)\.{1,2}/|//")
 _MEMORY = 1 << 20  # bytes for one compiled expression; RE2's own default is 8 MB
 
 
@@ -18,9 +21,13 @@ class LinearPatterns:
     def path_problem(self, pattern: str) -> str | None:
         """Why a path pattern cannot be used; see the port."""
         try:
-            _paths((pattern,)).match_file("a")
+            spec = _paths((pattern,))
+            spec.match_file("a")
         except Exception as error:  # noqa: BLE001 - the library fails in many ways on odd ranges
             return f"is no pattern for paths as .gitignore has them: {_why(error)}"
+        odd = _NEVER.search(pattern)
+        if odd or all(one.include is None for one in spec.patterns):
+            return "matches no file: write it as in .gitignore, such as /src/ or *.sh"
         return None
 
     def text_problem(self, pattern: str) -> str | None:

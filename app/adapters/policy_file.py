@@ -1,6 +1,7 @@
 """`.github/pulsegate.yml` as text to a typed policy. Written by strangers: bounded and refused."""
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -8,8 +9,9 @@ import pydantic_core
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from app.adapters.catalogues import languages
 from app.adapters.patterns import LinearPatterns
-from app.core.config import PATTERNS
+from app.core.config import LANGUAGES, PATTERNS
 from app.core.errors import UserError
 from app.core.policy import LIMIT, PATH, Policy
 from app.core.ports import Reading
@@ -19,7 +21,45 @@ from app.core.text import one_line
 _DEPTH = 20
 _LINEAR = LinearPatterns()
 MOST_PROBLEMS = 20
+# By pydantic's names of errors: https://docs.pydantic.dev/latest/errors/validation_errors/
+_WORDS = {
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "int_type": "must be a whole number, without quotes and without zeros before it",
+    "int_parsing": "must be a whole number, without quotes and without zeros before it",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "string_type": "must be text; put it in quotes",
+    "string_too_short": "must not be empty",
+    "string_too_long": "must not be longer than {max_length} characters",
+    "string_pattern_mismatch": "must look like {pattern}",
+    "greater_than_equal": "must be {ge} or more",
+    "greater_than": "must be more than {gt}",
+    "less_than_equal": "must be {le} or less",
+    "less_than": "must be less than {lt}",
+    "literal_error": "must be {expected}",
+    "tuple_type": "must be a list",
+    "list_type": "must be a list",
+    "too_long": "must not have more than {max_length} items",
+    "too_short": "must have {min_length} items or more",
+    "model_type": "must be a mapping, with keys of its own",
+    "model_attributes_type": "must be a mapping, with keys of its own",
+    "dict_type": "must be a mapping, with keys of its own",
+    "missing": "is missing",
+}
 _Place = tuple[str | int, ...]
+
+
+# What a plain value is in YAML 1.2 (https://yaml.org/spec/1.2.2/#103-core-schema). The library's own
+# are of YAML 1.1, where 010 is eight, 1:30 is ninety, 1_0 is ten and `no` is false; here such values
+# are text. A number with zeros before it is text as well: each version reads another one.
+_PLAIN = {
+    "null": (r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    "bool": (r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+    "int": (r"[-+]?(?:0|[1-9][0-9]*)", list("-+0123456789")),
+    "float": (r"[-+]?(?:0|[1-9][0-9]*)?\.[0-9]+(?:[eE][-+]?[0-9]+)?", list("-+0123456789.")),
+}
 
 
 class _OursError(yaml.composer.ComposerError):
@@ -60,6 +100,11 @@ class _Refuse(yaml.SafeLoader):
 
     def _refused(self, why: str) -> yaml.YAMLError:
         return _refused(why, self.peek_event().start_mark)  # type: ignore[no-untyped-call]
+
+
+_Refuse.yaml_implicit_resolvers = {}
+for _tag, (_form, _first) in _PLAIN.items():
+    _Refuse.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(f"(?:{_form})$"), _first)
 
 
 def _refused(why: str, mark: yaml.Mark) -> yaml.YAMLError:
@@ -130,7 +175,7 @@ def _yaml(text: str) -> tuple[yaml.Node | None, Any]:
 
 
 def _policy(found: Any) -> Policy:
-    return Policy.model_validate(found, context={PATTERNS: _LINEAR})
+    return Policy.model_validate(found, context={PATTERNS: _LINEAR, LANGUAGES: languages()})
 
 
 def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -174,6 +219,8 @@ def _problems(error: ValidationError, places: Mapping[_Place, yaml.Mark]) -> Ite
         message = found["msg"].removeprefix("Value error, ")
         if found["type"] == "extra_forbidden":
             message = _unknown(place)
+        elif found["type"] in _WORDS:
+            message = _WORDS[found["type"]].format(**found.get("ctx", {}))
         yield Problem(
             line=mark.line + 1 if mark else 1,
             column=mark.column + 1 if mark else 1,

@@ -1,7 +1,7 @@
 """Budgets: what a day may cost for authors of each tier; what is over waits for the next day."""
 
 from datetime import UTC, datetime, time, timedelta
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -19,37 +19,48 @@ WORDS: dict[Resource, str] = {
 TRUSTED_MERGED = 3
 
 
+_Amount = Annotated[int | None, Field(strict=True, ge=0, le=10_000_000)]
+_NEWCOMER = "Authors with none merged here."
+_KNOWN = "Authors with one merged here."
+_TRUSTED = f"Authors with {TRUSTED_MERGED} merged here, or vouched for."
+
+
 class Budget(Strict):
     """So much a day (UTC), by the author's tier. `null`: no limit."""
 
-    newcomer: int | None = Field(
-        default=None, strict=True, ge=0, le=10_000_000, description="Authors with none merged here."
-    )
-    known: int | None = Field(
-        default=None, strict=True, ge=0, le=10_000_000, description="Authors with one merged here."
-    )
-    trusted: int | None = Field(
-        default=None,
-        strict=True,
-        ge=0,
-        le=10_000_000,
-        description=f"Authors with {TRUSTED_MERGED} merged here, or vouched for.",
-    )
+    newcomer: _Amount = Field(default=None, description=_NEWCOMER)
+    known: _Amount = Field(default=None, description=_KNOWN)
+    trusted: _Amount = Field(default=None, description=_TRUSTED)
+
+
+# A type for each, so that who names one tier leaves the others as they are.
+class RequestsBudget(Budget):
+    """Requests to GitHub for decisions; of GitHub's 5,000 an hour and installation."""
+
+    newcomer: _Amount = Field(default=20_000, description=_NEWCOMER)
+    known: _Amount = Field(default=20_000, description=_KNOWN)
+
+
+class MailsBudget(Budget):
+    """Mails to contributors."""
+
+    newcomer: _Amount = Field(default=500, description=_NEWCOMER)
+    known: _Amount = Field(default=500, description=_KNOWN)
+
+
+class RunnerBudget(Budget):
+    """Minutes on hardware runners."""
+
+    newcomer: _Amount = Field(default=0, description=_NEWCOMER)
+    known: _Amount = Field(default=120, description=_KNOWN)
 
 
 class Budgets(Strict):
     """What a day may cost. Maintainers, and what they ask for, are never held up."""
 
-    github_requests: Budget = Field(
-        default=Budget(newcomer=20_000, known=20_000),
-        description="Requests to GitHub for decisions; of GitHub's 5,000 an hour and installation.",
-    )
-    mails: Budget = Field(
-        default=Budget(newcomer=500, known=500), description="Mails to contributors."
-    )
-    runner_minutes: Budget = Field(
-        default=Budget(newcomer=0, known=120), description="Minutes on hardware runners."
-    )
+    github_requests: RequestsBudget = RequestsBudget()
+    mails: MailsBudget = MailsBudget()
+    runner_minutes: RunnerBudget = RunnerBudget()
 
     def of(self, resource: Resource) -> Budget:
         """The budget of one resource."""

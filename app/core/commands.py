@@ -29,8 +29,8 @@ MOST_DAYS = 5 * 365
 _COMMAND = re.compile(r"/pulse(?=\s|$)", re.IGNORECASE)
 _MOST_READ = 65_536  # characters of a comment: GitHub takes no longer one
 _LINE = 400  # characters of a line that are read
-# GitHub's own rule for logins, and the ending of Apps.
-_LOGIN = re.compile(r"@([A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}(?:\[bot\])?)$")
+# GitHub's own rule for logins, an enterprise's short code behind `_`, and the ending of Apps.
+_LOGIN = re.compile(r"@([A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}(?:_[A-Za-z0-9]{1,20})?(?:\[bot\])?)$")
 _SPAN = re.compile(r"([0-9]{1,4})(d|w|m|y)$")
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 _BECAUSE = re.compile(r"(?:^|\s+)because(?:\s+|$)")
@@ -74,8 +74,8 @@ def commands(body: str) -> tuple[Given | Wrong, ...]:
 
 
 def _read(words: str) -> Given | Wrong:
-    word, _, rest = words.strip().partition(" ")
-    word, rest = word.split("\t")[0], rest.strip()
+    word, rest = [*words.split(None, 1), "", ""][:2]
+    rest = rest.strip()
     if word not in get_args(Command):
         near = difflib.get_close_matches(word[:20].lower(), get_args(Command), 1)
         if near:

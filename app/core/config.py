@@ -77,6 +77,23 @@ def _usable(value: str, info: ValidationInfo, check: str) -> str:
     return value
 
 
+LANGUAGES = "languages"  # the key of the languages that have a catalogue, in the same context
+
+
+def _has_words(value: str, info: ValidationInfo) -> str:
+    # Of what comes from the database the catalogue may be gone since: English then.
+    known = (info.context or {}).get(LANGUAGES)
+    if known is not None and not {value, value.partition("-")[0]} & set(known):
+        raise ValueError(f"there is no catalogue for {value}; there are {', '.join(known)}")
+    return value
+
+
+Language = Annotated[
+    str,
+    Field(strict=True, pattern=r"^[a-z]{2,3}(-[A-Za-z]{2,8})?$"),
+    AfterValidator(_has_words),
+]
+
 PathPattern = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(_path_pattern)]
 TextPattern = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(_text_pattern)]
 

@@ -6,10 +6,10 @@ does not run.
 
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from pydantic import Field, create_model
+from pydantic import Field, create_model, model_validator
 
 from app.core.budget import Budgets
-from app.core.config import AccountId, LabelName, Strict, Version
+from app.core.config import AccountId, LabelName, Language, Strict, Version
 from app.core.due_process import (
     Appeals,
     Breaker,
@@ -118,12 +118,10 @@ class Policy(Strict):
         default="adopted",
         description="The label of a pull request that a maintainer took over with `/pulse adopt`.",
     )
-    language: str = Field(
+    language: Language = Field(
         default="en",
-        strict=True,
-        pattern=r"^[a-z]{2,3}(-[A-Za-z]{2,8})?$",
         description="What comments and mails are written in: `en`, `zh-CN`, or another that has a "
-        "catalogue in `app/locale/`; English where there is none.",
+        "catalogue in `app/locale/`.",
     )
     ladder: Ladder = Ladder()
     rules: Rules = Rules()
@@ -141,6 +139,13 @@ class Policy(Strict):
     )
     report: ReportTo = ReportTo()
     proofs: Proofs = Proofs()
+
+    @model_validator(mode="after")
+    def _labels_differ(self) -> "Policy":
+        labels = [self.label, self.adopt_label, self.proofs.label]
+        if len({name.casefold() for name in labels}) < len(labels):
+            raise ValueError("label, adopt_label and proofs.label must be three different labels")
+        return self
 
     def of(self, rule: Rule[C]) -> C:
         """The configuration of one rule."""

@@ -64,7 +64,7 @@ BOMB = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n"
         ("label: 'two\n\n  lines'", "label"),
         ("mode: \x00", ""),
         ('label: "\\UFFFFFFFF"', "not valid YAML"),
-        ("x: 1" + ":1" * 1000 + ".5", "not valid YAML"),
+        ("x: 1" + ":1" * 1000 + ".5", "unknown key"),
         ("? 0x" + "f" * 50_000 + "\n: close", ""),
         ("!mine\nmode: close", "line 1, column 1: tags"),
         ("mode: ! close", "tags"),
@@ -92,6 +92,48 @@ def test_what_is_wrong_is_refused_with_its_place(
 def test_a_tag_is_refused_with_its_place(text: str) -> None:
     with pytest.raises(UserError, match=r"line 1, column \d+: tags"):
         parse_policy(text)
+
+
+@pytest.mark.parametrize(
+    "value", ["010", "0x10", "1_0", "1:30", "+010", "1e1", "'10'", "yes", "10.0"]
+)
+def test_a_number_that_versions_of_yaml_read_differently_is_none(
+    value: str, complains: Callable[..., str]
+) -> None:
+    said = complains(lambda: parse_policy(f"rules: {{burst: {{prs: {value}}}}}"))
+    assert "rules.burst.prs: must be a whole number" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("rules: {cap: {drafts: yes}}", "must be true or false"),
+        ("rules: {burst: {prs: 1}}", "must be 2 or more"),
+        ("rules: {burst: {minutes: 1000000}}", "or less"),
+        ("rules: {burst: [5]}", "must be a mapping, with keys of its own"),
+        ("rules: {paths: {patterns: /src/}}", "must be a list"),
+        *(
+            (f"rules: {{paths: {{patterns: ['{one}']}}}}", "matches no file")
+            for one in ("/", "#x", " ", "./src", "src//a", "../x")
+        ),
+        ("label: ''", "must not be empty"),
+        ("label: 5", "must be text; put it in quotes"),
+        ("language: fr", "no catalogue for fr; there are en, zh-CN"),
+        ("language: no", "no catalogue for no"),
+    ],
+)
+def test_problems_are_told_in_plain_words(
+    text: str, said: str, complains: Callable[..., str]
+) -> None:
+    assert said in complains(lambda: parse_policy(text))
+
+
+def test_the_languages_that_have_a_catalogue_are_taken() -> None:
+    assert [parse_policy(f"language: {tag}").language for tag in ("en", "en-GB", "zh-CN")] == [
+        "en",
+        "en-GB",
+        "zh-CN",
+    ]
 
 
 @pytest.mark.parametrize("version", ["true", "1.0", "2", "'1'"])

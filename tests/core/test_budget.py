@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.budget import Budget, Budgets, free_again, is_spent, tier_of
+from app.core.budget import Budgets, free_again, is_spent, tier_of
 from app.core.facts import History, Trust
 from app.core.slo import Share, Slo
 
@@ -36,7 +36,7 @@ def test_the_tier_of_an_author(merged: int, kind: str | None, tier: str) -> None
     [(None, 10**9, False), (5, 4, False), (5, 5, True), (0, 0, True)],
 )
 def test_what_is_spent(resource: str, limit: int | None, used: int, spent: bool) -> None:
-    budgets = Budgets(**{resource: Budget(known=limit)})
+    budgets = Budgets.model_validate({resource: {"known": limit}})
     assert is_spent(budgets.of(resource), "known", used) == spent  # type: ignore[arg-type]
 
 

@@ -108,3 +108,22 @@ def test_stored_policy_is_the_same_policy(policy: Policy) -> None:
 @given(policies, modes)
 def test_in_force_is_the_smaller(policy: Policy, rule: Mode) -> None:
     assert policy.in_force(rule) == min(policy.mode, rule)
+
+
+def test_who_names_one_tier_of_a_budget_leaves_the_others_as_they_are() -> None:
+    policy = read("budgets: {github_requests: {newcomer: 100}, runner_minutes: {known: 60}}\n")
+    assert policy.budgets.github_requests.known == 20_000
+    assert policy.budgets.runner_minutes.newcomer == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("label: x\nadopt_label: X\n", "three different labels"),
+        ("label: verified\n", "three different labels"),
+        ("rules: {accepted_issue: {labels: [], assigned: false}}\n", "no issue could ever do"),
+    ],
+)
+def test_what_could_never_work_is_refused(text: str, said: str) -> None:
+    with pytest.raises(ValidationError, match=said):
+        read(text)

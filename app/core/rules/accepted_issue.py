@@ -1,6 +1,8 @@
 """An accepted or assigned issue is required before a pull request."""
 
-from pydantic import Field
+from typing import Self
+
+from pydantic import Field, model_validator
 
 from app.core.change import LinkedIssue
 from app.core.config import LabelName, Message, PathPattern
@@ -38,6 +40,12 @@ class AcceptedIssueRule(RuleConfig):
     message: Message = Field(
         default="", description="Your own words for what is asked, in place of ours."
     )
+
+    @model_validator(mode="after")
+    def _can_be_met(self) -> Self:
+        if not self.labels and not self.assigned:
+            raise ValueError("without labels and with assigned: false no issue could ever do")
+        return self
 
 
 def _find(config: AcceptedIssueRule, seen: Seen) -> Found | None:
