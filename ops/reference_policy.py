@@ -46,8 +46,8 @@ def page() -> str:
         "# Policy",
         "",
         f"`{PATH}` says what the gate may do in a repository. It is read from the default branch only, when it "
-        f"is pushed there, and every night. At most {LIMIT:,} bytes; no YAML aliases or tags. Unknown keys, and keys "
-        "that stand twice, are refused.",
+        f"is pushed there, and every night. At most {LIMIT:,} bytes of YAML 1.2 without aliases and tags: `true` "
+        "and `false`, not `yes` and `no`. Unknown keys, and keys that stand twice, are refused.",
         "",
         "**An organisation's default** is the same file in its repository `.github`. A repository's own file is laid "
         "over it: mappings merge key by key, lists and single values replace. What neither says has the defaults "
@@ -71,8 +71,10 @@ def page() -> str:
         "puts the label on, asks in a comment of its own, waits for the grace window, and closes only if the author "
         "did nothing in it: a comment, a push, an edit, a review of the author's, and of nobody else's, ends the "
         "clock for good. A merge of the base by *Update branch* is nobody's activity. What the comment announced is "
-        "never made shorter, and a close that no comment announced is announced first. `grace_hours: 0` closes at "
-        "once. What a rule closed is opened again by itself when it no longer applies, where its text below says so.",
+        "never made shorter, and a close that no comment announced is announced first. A question that no longer "
+        "counts (held, taken over, exempt, vouched for, closed by an order) is edited to say so. "
+        "`grace_hours: 0` closes at once. What a rule closed is opened again by itself when it no longer applies, "
+        "where its text below says so.",
         "",
         "## A whole file",
         "",

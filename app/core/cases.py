@@ -13,7 +13,7 @@ from app.core.config import Patterns
 from app.core.decision import Case, CaseState, Decision
 from app.core.facts import Facts, HandAct, Request, Role
 from app.core.github import PullRequest
-from app.core.ladder import cured, find, is_word
+from app.core.ladder import asked_by_hand, by_a_word, cured, find, is_word
 from app.core.modes import Mode
 from app.core.plan import Situation, plan
 from app.core.policy import Policy
@@ -36,6 +36,11 @@ class Means:
     def page(self, full_name: str, number: int) -> str:
         """The address of the evidence, for maintainers."""
         return f"{self.site}/pull/{full_name}/{number}"
+
+    @property
+    def mine(self) -> str:
+        """The address where authors read what is kept about them."""
+        return f"{self.site}/mine"
 
     def verify_page(self, full_name: str, number: int) -> str:
         """The address where the author shows that somebody is there; "" without mail."""
@@ -62,6 +67,9 @@ def decide(  # noqa: PLR0913 - each is one of the things that a decision rests o
     seen = Seen(facts=facts, score=score, patterns=means.patterns, now=now)
     findings = () if before else find(seen, policy)
     state, summary = before or _after_rules(case, facts, findings, policy, now)
+    if state is CaseState.FLAGGED and _opened_again(case):
+        # What was opened again is not closed a second time for the same: only the new word counts.
+        findings = asked_by_hand(findings)
     fingerprint = _fingerprint(facts, policy, findings, state)
     if fingerprint == case.fingerprint and not force:
         return None
@@ -178,27 +186,41 @@ def _after_rules(
 ) -> tuple[CaseState, str]:
     """The state that the rules put a pull request in, with a sentence that says why."""
     if facts.pull.state == "closed":
-        word = is_word(case.closed_for)
+        word = is_word(case.closed_for) or by_a_word(findings)
         asked = next((r for r in facts.requests if may_reopen(r, word=word)), None)
         if asked:
             return CaseState.REOPENED, f"{asked.login} asked for it to be opened again."
         if facts.voucher is not None:
             return CaseState.REOPENED, f"{facts.voucher} vouched for the author."
-        if appeal_lapsed(case, facts, now):
+        if appeal_lapsed(case, facts, now) and not word:
             return CaseState.REOPENED, "Nobody answered its author's appeal in time."
         if cured(case.closed_for, findings, facts, policy):
             return CaseState.REOPENED, "What it was closed for is no longer so."
         return CaseState.CLOSED, "The gate closed it; its author can have it opened again."
     # Whoever opened it again: we, another App, or a person whose delivery is still on its way.
-    if (
+    if _opened_again(case) and not (_word_since(case, facts) and asked_by_hand(findings)):
+        return CaseState.REOPENED, "It was opened again and is not closed a second time."
+    if findings:
+        counts = asked_by_hand(findings) if _opened_again(case) else findings
+        return CaseState.FLAGGED, str(counts[0].sentence)
+    return CaseState.CLEAR, "No rule applies."
+
+
+def _opened_again(case: Case) -> bool:
+    return (
         case.reopened_by_us
         or case.closed_by_us
         or case.state in {CaseState.REOPENED, CaseState.CLOSED}
-    ):
-        return CaseState.REOPENED, "It was opened again and is not closed a second time."
-    if findings:
-        return CaseState.FLAGGED, str(findings[0].sentence)
-    return CaseState.CLEAR, "No rule applies."
+    )
+
+
+def _word_since(case: Case, facts: Facts) -> bool:
+    """Whether a maintainer had a word on account or campaign after it was opened again."""
+    known = [case.reopened_at, case.closed_at]
+    known += [case.decided_at] if case.state is CaseState.REOPENED else []
+    since = max((at for at in known if at is not None), default=None)
+    words = [word.at for word in (facts.trust, facts.campaign) if word is not None]
+    return since is not None and any(at > since for at in words)
 
 
 def may_reopen(request: Request, *, word: bool) -> bool:

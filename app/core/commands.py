@@ -70,7 +70,10 @@ def commands(body: str) -> tuple[Given | Wrong, ...]:
         words = line[len("/pulse") : _LINE]
         one = _read(words)
         found += [one] if one not in found else []
-    return tuple(found[:MOST])
+    if len(found) > MOST:
+        more = say("Of the commands of one comment only the first {most} are read.", most=MOST)
+        found[MOST:] = [Wrong(problem=more)]
+    return tuple(found)
 
 
 def _read(words: str) -> Given | Wrong:

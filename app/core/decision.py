@@ -38,7 +38,8 @@ class Planned(Fact):
 class Case(Fact):
     """What we know of a pull request from before: the last decision and what became of it.
 
-    `closed_by_us` and `reopened_by_us` follow from what was really carried out.
+    `closed_by_us` and `reopened_by_us` follow from what was really carried out. `has_question`: a
+    question of ours stands there as it was asked; `label`: what we put on and did not take off.
     """
 
     id: int
@@ -52,14 +53,21 @@ class Case(Fact):
     notices: int = 0
     closed_by_us: bool = False
     closed_at: datetime | None = None
-    reopened_by_us: bool = False
+    reopened_at: datetime | None = None
     has_status_comment: bool = False
+    has_question: bool = False
+    label: str | None = None
     # Of the last decision: the rules that applied, when it was to be looked at again, and whether
     # the pull request was closed or a draft then.
     rules: tuple[str, ...] = ()
     due_at: datetime | None = None
     was_closed_or_draft: bool = False
     answers: tuple[Said, ...] = ()
+
+    @property
+    def reopened_by_us(self) -> bool:
+        """Whether we opened it again, and nobody closed it since."""
+        return self.reopened_at is not None
 
     def closed_by_hand(self, hands: Sequence[Hand]) -> bool:
         """Whether a maintainer closed it, and not before it was opened again and the gate did."""

@@ -45,6 +45,13 @@ class Notice(Act):
     grace_hours: int = 0
 
 
+class EndQuestion(Act):
+    """Our question, which stands there with its threat, says that it no longer counts."""
+
+    kind: Literal["question_ended"] = "question_ended"
+    body: str
+
+
 class CheckButton(Act):
     """A button of the check run. GitHub's limits: label 20, description 40, identifier 20."""
 
@@ -82,9 +89,13 @@ class SetCheckRun(Act):
 
 
 class Close(Act):
-    """The pull request is closed. Never without the notice that explains it: see `REQUIRES`."""
+    """The pull request is closed. Never without the notice that explains it: see `REQUIRES`.
+
+    `alone`: but at a maintainer's word, where no comment can be written.
+    """
 
     kind: Literal["close"] = "close"
+    alone: bool = False
     # What it is closed for: once none of these rules applies any more, it is opened again.
     rules: tuple[str, ...] = ()
 
@@ -163,6 +174,7 @@ Effect = Annotated[
     SetLabel
     | StatusComment
     | Notice
+    | EndQuestion
     | SetCheckRun
     | Close
     | Reopen
@@ -190,6 +202,7 @@ EffectKind = Literal[
     "control",
     "announce",
     "appeal_comment",
+    "question_ended",
 ]
 
 # An effect of the first kind is carried out only after the second, of the same decision, was.
@@ -202,6 +215,7 @@ ORDER: tuple[EffectKind, ...] = (
     "label",
     "check_run",
     "status_comment",
+    "question_ended",
     "ask_comment",
     "close_comment",
     "close",
@@ -223,6 +237,7 @@ class Known(Act):
     """What we wrote before on this pull request, by GitHub's ids."""
 
     status_comment_id: int | None = None
+    question_comment_id: int | None = None
     check_run_id: int | None = None
     check_run_sha: str | None = None
 
@@ -257,6 +272,6 @@ def no_longer_wanted(effect: Effect, live: PullRequest, decided_sha: str) -> str
         return HEAD_MOVED
     if isinstance(effect, Reopen) and live.state == "open":
         return "the pull request is open already"
-    if live.locked and isinstance(effect, Notice | StatusComment):
+    if live.locked and isinstance(effect, Notice | StatusComment | EndQuestion):
         return "the conversation is locked"
     return None

@@ -108,11 +108,21 @@ class Opened(Fact):
 
 
 class OpenPull(Fact):
-    """One pull request of the author here that is open now, this one included."""
+    """One pull request of the author here that is open now, this one included.
+
+    `again_at`: when it was last opened again; `ready_at`: when it was last a draft no more.
+    """
 
     number: int
     at: datetime
     draft: bool = False
+    again_at: datetime | None = None
+    ready_at: datetime | None = None
+
+    def place(self, *, drafts: bool) -> tuple[datetime, int]:
+        """What its place in the line goes by: since when it counts, where drafts do or do not."""
+        times = (self.at, self.again_at, None if drafts else self.ready_at)
+        return max(t for t in times if t is not None), self.number
 
 
 class Rival(Fact):

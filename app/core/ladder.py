@@ -8,7 +8,7 @@ from app.core.decision import Case
 from app.core.facts import Asked, Facts
 from app.core.modes import Mode
 from app.core.policy import Policy
-from app.core.rules import RULES, burst
+from app.core.rules import RULES, asked_for, burst
 from app.core.rules.base import Finding, Found, Rule, Seen
 
 
@@ -76,6 +76,13 @@ def _ends(asked: Asked, grace: int) -> datetime | None:
     return asked.at + timedelta(hours=max(asked.hours, grace))
 
 
+def closes_at(findings: Iterable[Finding], asked: Asked) -> datetime | None:
+    """When the first of the rules closes if nothing happens; None where none will."""
+    waits = [f for f in findings if f.in_force is Mode.CLOSE and f.grace_hours]
+    ends = [_ends(asked, f.grace_hours) for f in waits if f.rung < Mode.CLOSE]
+    return min((at for at in ends if at is not None), default=None)
+
+
 LIFE = frozenset(rule.name for rule in RULES if rule.life != "never")
 WORDS = frozenset(rule.name for rule in RULES if rule.word)
 
@@ -83,6 +90,16 @@ WORDS = frozenset(rule.name for rule in RULES if rule.word)
 def is_word(rules: Iterable[str]) -> bool:
     """Whether a maintainer's word is among the rules: its author may only appeal then."""
     return not WORDS.isdisjoint(rules)
+
+
+def asked_by_hand(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Those that a maintainer's word on the account or the campaign is behind."""
+    return tuple(f for f in findings if f.rule in WORDS or f.rule == asked_for.RULE.name)
+
+
+def by_a_word(findings: Iterable[Finding]) -> bool:
+    """Whether a maintainer's word keeps a pull request closed, whatever it was closed for."""
+    return any(f.rule in WORDS and min(f.rung, f.in_force) is Mode.CLOSE for f in findings)
 
 
 def cured(

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from app.core.commands import Command
 from app.core.effects import Reaction
 from app.core.fact import Fact
-from app.core.facts import Appeal, HandAct, Request, Role, Trust, TrustKind
+from app.core.facts import RULING, Appeal, HandAct, Request, Role, Trust, TrustKind
 from app.core.github import Account
 from app.core.said import Said, Sentence, say
 
@@ -91,11 +91,22 @@ class Outcome(Fact):
     hand: HandAct | None = None
     trust: Trust | None = None
 
+    @property
+    def rules(self) -> bool:
+        """Whether it says what the gate may do with the pull request, of which one thing can hold."""
+        reopens = self.granted and self.hand is None and self.trust is None and self.answer is None
+        return reopens or self.hand in RULING
+
+
+# Of several words on what may be done with a pull request, in one comment.
+ONE_COUNTS = say("Of several orders in one comment only the last one counts.")
+
 
 class Scene(Fact):
     """What a command is given about: the pull request as far as it matters.
 
-    `ordered_closed`: closed at a maintainer's word, by a command on it or on its author.
+    `ordered_closed`: closed at a maintainer's word, by a command on it or on its author. `mine` is
+    where authors read what is kept about them.
     `appeal` is the open one, or the one that would be opened; `declined`: a maintainer said no to
     the last. `page` is where maintainers read the evidence. `target` is whom the command names, as GitHub
     knows the login now, with their permission; None where nobody has it.
@@ -106,6 +117,7 @@ class Scene(Fact):
     closed_by_us: bool
     ordered_closed: bool
     page: str
+    mine: str = ""
     appeal: Appeal | None = None
     declined: bool = False
     target: Account | None = None
@@ -136,9 +148,16 @@ def obey(request: Request, scene: Scene) -> Outcome:
             return _no(say("It is closed already."))
         stays = say("A maintainer looked at it again, and it stays closed.")
         return Outcome(reaction="+1", answer=stays, granted=True, hand="ordered_closed")
+    if request.command in {"adopt", "hold"} and not scene.open and not scene.closed_by_us:
+        return _no(
+            say(
+                "It is closed, and not by the gate. Open it first with the button *Reopen pull "
+                "request*."
+            )
+        )
     answer = _ANSWERS.get(request.command)
     if request.command == "explain":
-        answer = say("Maintainers read the evidence [on its page]({page}).", page=scene.page)
+        answer = _explained(request, scene)
     if request.command == "adopt":
         answer = say("{login} takes this pull request over.", login=request.login)
     return Outcome(
@@ -156,6 +175,16 @@ _ANSWERS: dict[Command, Sentence] = {
     "close": say("A maintainer has it closed."),
     "undo": say("What the gate did here is taken back. It leaves this pull request alone."),
 }
+
+
+def _explained(request: Request, scene: Scene) -> Sentence:
+    if request.role >= Role.TRIAGE:
+        return say("Maintainers read the evidence [on its page]({page}).", page=scene.page)
+    return say(
+        "What is asked, if anything, stands below, with what ends it. What is kept about you stands "
+        "[on your page]({page}).",
+        page=scene.mine,
+    )
 
 
 def _no(answer: Sentence) -> Outcome:

@@ -10,6 +10,7 @@ from app.core.effects import (
     Close,
     Effect,
     EffectKind,
+    EndQuestion,
     MarkVerified,
     Notice,
     Reopen,
@@ -19,7 +20,7 @@ from app.core.effects import (
 )
 from app.core.fact import Fact
 from app.core.facts import Facts, HandAct
-from app.core.ladder import is_word
+from app.core.ladder import by_a_word, closes_at, is_word
 from app.core.modes import Mode
 from app.core.policy import Policy
 from app.core.rules import campaign
@@ -43,6 +44,8 @@ _RUNG: dict[EffectKind, Mode] = {
     "control": Mode.OFF,
     "announce": Mode.OFF,
     "appeal_comment": Mode.OFF,
+    # What stands there is put right in every mode.
+    "question_ended": Mode.OFF,
     "label": Mode.LABEL,
     "check_run": Mode.LABEL,
     "status_comment": Mode.ASK,
@@ -105,7 +108,7 @@ def _wanted(now: Situation, words: Words) -> tuple[Planned, ...]:
     wanted: list[Effect] = []
     if state is CaseState.REOPENED and facts.pull.state == "closed":
         wanted.append(Reopen())
-    if not left or _undone(facts):
+    if not left or _takes_back(facts):
         wanted += _label(case, facts, policy, rung)
     if state is CaseState.ADOPTED and facts.ruling is not None:
         wanted.append(Adopt(login=facts.ruling.login, label=policy.adopt_label))
@@ -117,14 +120,33 @@ def _wanted(now: Situation, words: Words) -> tuple[Planned, ...]:
         run = render.check_run(words, facts.pull, shown.value, told, now.score, policy.mode)
         wanted.append(run)
     wanted += _status(now, words)
-    if state is CaseState.CLOSED and case.notices < MOST_NOTICES:
-        wanted += [Notice(kind="close_comment", body=render.notice_ordered(words)), Close()]
+    if state is CaseState.CLOSED:
+        wanted += _ordered_close(words, case, facts)
     elif not left:
         wanted += _notices(words, case, facts, findings, rung)
+    if case.has_question and not _still_asks(wanted) and state is not CaseState.ENDED:
+        wanted.append(EndQuestion(body=render.question_ended(words)))
     ordered = sorted(wanted, key=lambda e: ORDER.index(e.kind))
     return tuple(
         Planned(effect=e, observe=_RUNG[e.kind] > _limit(e, now, policy.mode)) for e in ordered
     )
+
+
+def _still_asks(wanted: Sequence[Effect]) -> bool:
+    """Whether the question that stands there counts, or what it announced comes now."""
+    return any(e.kind == "ask_comment" or (isinstance(e, Close) and e.rules) for e in wanted)
+
+
+def _is_mute(case: Case, facts: Facts) -> bool:
+    """Whether no comment of its own can be written any more."""
+    return facts.pull.locked or case.notices >= MOST_NOTICES
+
+
+def _ordered_close(words: Words, case: Case, facts: Facts) -> list[Effect]:
+    """A close at a maintainer's word, also where the conversation takes no comment of ours."""
+    if _is_mute(case, facts):
+        return [Close(alone=True)]
+    return [Notice(kind="close_comment", body=render.notice_ordered(words)), Close()]
 
 
 def _told(now: Situation) -> tuple[Finding, ...]:
@@ -137,6 +159,11 @@ def _told(now: Situation) -> tuple[Finding, ...]:
 def _was_held(case: Case) -> bool:
     """Whether anything was ever held up or marked: who was never asked gets no label either."""
     return bool(case.rules or case.closed_for) or _had(case, "verified")
+
+
+def _takes_back(facts: Facts) -> bool:
+    """Whether a maintainer's last word takes back what was done, also where the gate has no say."""
+    return facts.ruling is not None and facts.ruling.act in {"undone", "exempted"}
 
 
 def _undone(facts: Facts) -> bool:
@@ -160,14 +187,29 @@ def _status(now: Situation, words: Words) -> list[Effect]:
     named = now.policy.label if now.policy.ladder.label else ""
     # Where nothing may be asked, nobody is told that something would be.
     if asks and (now.policy.mode >= Mode.ASK or not answers):
-        body = render.status(words, _told(now) or now.findings, named)
+        # Told where somebody asked: the question itself names its time already.
+        ends = closes_at(now.findings, now.facts.asked) if answers else None
+        body = render.status(words, _told(now) or now.findings, named, ends)
     elif undone and not asks:
         body = render.status_resolved(words, "undone")
     elif now.state is CaseState.ADOPTED:
         body = render.status_adopted(words, now.facts.pull.number)
+    elif _closed_by_word(now):
+        body = render.status_resolved(words, "closed_by_word")
     else:
         body = render.status_resolved(words, now.state.value)
     return [StatusComment(body=render.answered(words, body, answers))]
+
+
+def _closed_by_word(now: Situation) -> bool:
+    """Whether it is closed at a maintainer's word, so that its author may only appeal."""
+    case, facts = now.case, now.facts
+    if not case.closed_by_us or facts.pull.state != "closed" or case.closed_by_hand(facts.hands):
+        return False
+    if now.state not in {CaseState.CLOSED, CaseState.ENDED}:
+        return False
+    ordered = facts.ruling is not None and facts.ruling.act == "ordered_closed"
+    return ordered or is_word(case.closed_for) or by_a_word(now.findings)
 
 
 def _with_answers(kept: tuple[Planned, ...], now: Situation, words: Words) -> tuple[Planned, ...]:
@@ -227,7 +269,9 @@ def _label(case: Case, facts: Facts, policy: Policy, rung: Mode) -> list[Effect]
         same = next((e for e in put if e.name.casefold() == policy.label.casefold()), None)
         old = put[-1].name if put else None
         return [same or SetLabel(name=policy.label, present=True, instead_of=old)]
-    return [SetLabel(name=e.name, present=False) for e in _put_on(case)]
+    # What stands there may be of a time before the gate had no say for a while.
+    names = {e.name: None for e in _put_on(case)} | ({case.label: None} if case.label else {})
+    return [SetLabel(name=name, present=False) for name in names]
 
 
 def _put_on(case: Case) -> list[SetLabel]:
@@ -247,14 +291,17 @@ def _notices(
         found.append(_question(words, asking, facts.verify_page))
     if rung >= Mode.CLOSE:
         closing = [f for f in findings if f.rung >= Mode.CLOSE]
-        word = is_word(f.rule for f in closing)
+        rules = tuple(f.rule for f in closing)
+        word = is_word(rules)
+        if word and _is_mute(case, facts):
+            return [Close(rules=rules, alone=True)]
         body = (
             render.notice_word(words, closing)
             if word
             else render.notice_close(words, closing, facts.verify_page)
         )
         why = Notice(kind="close_comment", body=body)
-        found += [why, Close(rules=tuple(f.rule for f in closing))]
+        found += [why, Close(rules=rules)]
     if case.notices < MOST_NOTICES:
         return found
     # Only what was written before, and no close whose comment could not be.
@@ -288,6 +335,7 @@ def _identity(planned: Planned) -> _Identity:
     if isinstance(effect, Notice | Close):
         # A question that announces a close is another one than a question that does not.
         what = "clock" if isinstance(effect, Notice) and effect.grace_hours else ""
+        what += "alone" if isinstance(effect, Close) and effect.alone else ""
     return effect.kind, what, planned.observe
 
 

@@ -119,14 +119,27 @@ def _explain_score(score: Score) -> Sentence:
     )
 
 
-def status(words: Words, findings: Sequence[Finding], label: str) -> str:
-    """The one status comment while a rule applies. `label` is "" where none is put on."""
+def status(
+    words: Words, findings: Sequence[Finding], label: str, closes_at: datetime | None = None
+) -> str:
+    """The one status comment while a rule applies. `label` is "" where none is put on.
+
+    `closes_at`: when it is closed if its author does nothing.
+    """
     if any(f.rung is Mode.CLOSE and f.in_force is Mode.CLOSE for f in findings):
         head = say("It is closed for now; the comment about that says what its author can do.")
     elif findings and all(f.answered for f in findings):
         head = say("Its author answered. A maintainer will look at this.")
     else:
         head = say("A maintainer will look at this once it is clear that a person answers for it.")
+    if closes_at is not None:
+        clock = say(
+            "It is closed on {date} (UTC) if its author does nothing here until then.",
+            date=f"{closes_at:%Y-%m-%d %H:%M}",
+        )
+        lines = [words(clock), ""]
+    else:
+        lines = []
     verdict = words(
         say(
             "This says nothing about how good the change is, nor about how it was written.",
@@ -137,7 +150,8 @@ def status(words: Words, findings: Sequence[Finding], label: str) -> str:
         if label
         else ""
     )
-    return "\n".join([f"**{words(head)}**", "", *_reasons(words, findings), "", carried + verdict])
+    reasons = _reasons(words, findings)
+    return "\n".join([f"**{words(head)}**", "", *reasons, "", *lines, carried + verdict])
 
 
 def _reasons(words: Words, findings: Sequence[Finding]) -> list[str]:
@@ -159,6 +173,9 @@ def status_resolved(words: Words, state: str) -> str:
         "ended": say("This pull request has ended. The gate does nothing with it."),
         "undone": say("What the gate did here is taken back. It leaves this pull request alone."),
         "closed": say("It is closed for now. Its author can have it opened again by a comment."),
+        "closed_by_word": say(
+            "It is closed for now. Its author can ask for a second look: `/pulse appeal`."
+        ),
     }
     return f"**{words(said.get(state, say('No rule applies any more. Nothing more is asked.')))}**"
 
@@ -267,6 +284,12 @@ def notice_ask(words: Words, findings: Sequence[Finding], hours: int, page: str 
             *_by_proof(words, findings, page),
         ]
     )
+
+
+def question_ended(words: Words) -> str:
+    """What stands in place of a question that no longer counts."""
+    head = say("The question that stood here no longer counts.")
+    return f"**{words(head)}** {words(say('Nothing follows from it.'))}"
 
 
 def asked_to_answer(words: Words, login: str, until: datetime) -> str:

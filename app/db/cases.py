@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import DateTime, RowMapping, cast, false, func, select, tuple_, update
+from sqlalchemy import DateTime, RowMapping, case, cast, false, func, select, tuple_, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.decision import Case, CaseState, Decision, Planned
@@ -73,8 +73,10 @@ def _row(row: RowMapping) -> Row:
             notices=row["notices"],
             closed_by_us=row["closed_at"] is not None,
             closed_at=row["closed_at"],
-            reopened_by_us=row["reopened_at"] is not None,
+            reopened_at=row["reopened_at"],
             has_status_comment=row["status_comment_id"] is not None,
+            has_question=row["question_comment_id"] is not None,
+            label=row["label"],
             rules=tuple(finding["rule"] for finding in row["findings"] or ()),
             due_at=_moment(row["last_due_at"]),
             answers=tuple(Sentence.model_validate(said) for said in row["answers"] or ()),
@@ -112,9 +114,17 @@ def see(tx: Tx, repository_id: int, pull: PullRequest, rank: int) -> bool:
     newer = tuple_(made.excluded.updated_at, made.excluded.updated_rank) >= tuple_(
         cases.c.updated_at, cases.c.updated_rank
     )
+    new = made.excluded
+    is_open, was_draft = new.pull_state == "open", cases.c.snapshot["draft"].as_boolean()
+    again = is_open & (cases.c.pull_state != "open")
+    ready = was_draft & ~new.snapshot["draft"].as_boolean()
+    turns = {
+        "again_at": case((again, new.updated_at), else_=cases.c.again_at),
+        "ready_at": case((ready, new.updated_at), else_=cases.c.ready_at),
+    }
     stored = tx.execute(
         made.on_conflict_do_update(
-            index_elements=["repository_id", "number"], set_=values, where=newer
+            index_elements=["repository_id", "number"], set_={**values, **turns}, where=newer
         ).returning(cases.c.id)
     )
     return stored.scalar_one_or_none() is not None
@@ -338,12 +348,16 @@ def without_burst(tx: Tx, case_id: int, minutes: int, limit: int = _MOST) -> lis
 def known(tx: Tx, case_id: int) -> Known:
     """What we wrote on it before, by GitHub's ids."""
     row = tx.execute(
-        select(cases.c.status_comment_id, cases.c.check_run_id, cases.c.check_run_sha).where(
-            cases.c.id == case_id
-        )
+        select(
+            cases.c.status_comment_id,
+            cases.c.question_comment_id,
+            cases.c.check_run_id,
+            cases.c.check_run_sha,
+        ).where(cases.c.id == case_id)
     ).one()
     return Known(
         status_comment_id=row.status_comment_id,
+        question_comment_id=row.question_comment_id,
         check_run_id=row.check_run_id,
         check_run_sha=row.check_run_sha,
     )
@@ -354,6 +368,8 @@ def carried_out(tx: Tx, case_id: int, effect: Effect, receipt: Receipt, now: dat
     values: dict[str, object] = {}
     if effect.kind == "status_comment":
         values = {"status_comment_id": receipt.id}
+    elif effect.kind == "label":
+        values = {"label": effect.name if effect.present else None}
     elif effect.kind == "check_run":
         values = {"check_run_id": receipt.id, "check_run_sha": effect.head_sha}
     elif effect.kind == "ask_comment":
@@ -362,8 +378,11 @@ def carried_out(tx: Tx, case_id: int, effect: Effect, receipt: Receipt, now: dat
             "notices": cases.c.notices + 1,
             "question_at": now,
             "question_hours": effect.grace_hours,
+            "question_comment_id": receipt.id,
             "due_at": ends,
         }
+    elif effect.kind == "question_ended":
+        values = {"question_comment_id": None}
     elif effect.kind == "close_comment":
         values = {"notices": cases.c.notices + 1}
     elif effect.kind == "close":

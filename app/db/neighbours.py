@@ -75,7 +75,11 @@ def open_pulls(tx: Tx, repository_id: int, author_id: int) -> tuple[OpenPull, ..
     """The author's open pull requests here, the earliest first."""
     rows = (
         select(
-            cases.c.number, cases.c.opened_at, cases.c.snapshot["draft"].as_boolean().label("draft")
+            cases.c.number,
+            cases.c.opened_at,
+            cases.c.again_at,
+            cases.c.ready_at,
+            cases.c.snapshot["draft"].as_boolean().label("draft"),
         )
         .where(
             cases.c.repository_id == repository_id,
@@ -86,7 +90,13 @@ def open_pulls(tx: Tx, repository_id: int, author_id: int) -> tuple[OpenPull, ..
         .limit(MOST)
     )
     return tuple(
-        OpenPull(number=row.number, at=row.opened_at, draft=bool(row.draft))
+        OpenPull(
+            number=row.number,
+            at=row.opened_at,
+            draft=bool(row.draft),
+            again_at=row.again_at,
+            ready_at=row.ready_at,
+        )
         for row in tx.execute(rows)
     )
 

@@ -12,6 +12,7 @@ from app.core.decision import Decision, Planned
 from app.core.effects import (
     HEAD_MOVED,
     REQUIRES,
+    Close,
     Effect,
     EffectKind,
     EffectState,
@@ -116,6 +117,8 @@ def _row(  # noqa: PLR0913
 ) -> dict[str, Any]:
     kind: EffectKind = planned.effect.kind
     before = REQUIRES.get(kind)
+    if isinstance(planned.effect, Close) and planned.effect.alone:
+        before = None
     requires = renewed.get(before) or _key(case_id, decision.version, before) if before else None
     return {
         "key": _key(case_id, decision.version, kind),

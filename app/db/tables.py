@@ -154,6 +154,9 @@ cases = Table(
     # hours of silence it announced a close (0: none); when to look again although nothing
     # happened; and when a person of the team first looked at it.
     _time("author_at"),
+    # When it was last opened again, and when it was last a draft no more.
+    _time("again_at"),
+    _time("ready_at"),
     _time("question_at"),
     Column("question_hours", SmallInteger),
     _time("due_at"),
@@ -164,6 +167,8 @@ cases = Table(
     _time("decided_at"),
     # What we wrote there, by GitHub's ids.
     Column("status_comment_id", BigInteger),
+    Column("question_comment_id", BigInteger),
+    Column("label", Text),
     Column("check_run_id", BigInteger),
     Column("check_run_sha", Text),
     Column("notices", SmallInteger, nullable=False, server_default=text("0")),

@@ -72,6 +72,8 @@ class Evidence:
     """
 
     hands: list[Hand] = field(default_factory=list)
+    # Whether somebody of the team asked for something in a comment.
+    by_team: bool = False
     requests: list[Request] = field(default_factory=list)
     obeyed: Obeyed = field(default_factory=Obeyed)
     material: bool = False

@@ -9,8 +9,10 @@ from app.core.events import CommentEvent
 from app.core.facts import Appeal, Hand, Request, Role
 from app.core.github import Account
 from app.core.ladder import is_word
-from app.core.orders import RIGHTS, Outcome, Scene, obey
-from app.db import appeals, cases, people
+from app.core.modes import Mode
+from app.core.orders import ONE_COUNTS, RIGHTS, Outcome, Scene, obey
+from app.core.rules import denied
+from app.db import appeals, cases, people, trust
 from app.db.engine import Tx
 from app.db.inbox import Stimulus
 from app.flows.evidence import Evidence, Roles, Word
@@ -20,11 +22,15 @@ _WHERE = {"issue_comment": "issue_comment", "pull_request_review_comment": "revi
 
 @dataclass(frozen=True)
 class Obeying:
-    """What commands are given about. `page` is where maintainers read the evidence."""
+    """What commands are given about.
+
+    `page` is where maintainers read the evidence, `mine` where authors read what is kept of them.
+    """
 
     row: cases.Row
     roles: Roles
     page: str
+    mine: str
 
     def take(self, stimulus: Stimulus, event: CommentEvent, evidence: Evidence) -> None:
         """Reads one comment. What its commands come to is added to the evidence.
@@ -34,36 +40,52 @@ class Obeying:
         user = event.comment.user
         if user is None or user.is_app or event.action not in {"created", "submitted"}:
             return
-        for one in commands(event.comment.body):
-            outcome, request = self._one(one, user, stimulus)
+        taken = [self._one(one, user, stimulus) for one in commands(event.comment.body)]
+        rulings = [outcome for outcome, _ in taken if outcome and outcome.rules]
+        for outcome, request in taken:
             if outcome is None:
+                continue
+            meant = outcome.granted or outcome.answer is not None
+            evidence.by_team |= meant and not self._is_author(user)
+            if outcome.rules and outcome is not rulings[-1]:
+                if ONE_COUNTS not in evidence.obeyed.answers:
+                    evidence.obeyed.answers.append(ONE_COUNTS)
                 continue
             self._react(event, outcome, evidence)
             if outcome.answer is not None:
                 evidence.obeyed.answers.append(outcome.answer)
-            if request is None or not outcome.granted:
-                continue
-            evidence.requests.append(request)
-            if outcome.trust is not None:
-                target = self._account(request.target)
-                if target is not None:
-                    evidence.obeyed.words.append(Word(target, user, outcome.trust))
-            if outcome.hand is not None:
-                at = stimulus.received_at
-                hand = Hand(
-                    act=outcome.hand,
-                    account_id=user.id,
-                    login=user.login,
-                    at=at,
-                    reason=request.reason,
-                )
-                evidence.hands.append(hand)
+            if request is not None and outcome.granted:
+                self._keep(outcome, request, user, stimulus, evidence)
+
+    def _keep(
+        self,
+        outcome: Outcome,
+        request: Request,
+        user: Account,
+        stimulus: Stimulus,
+        evidence: Evidence,
+    ) -> None:
+        """What a command that is carried out comes to."""
+        evidence.requests.append(request)
+        if outcome.trust is not None:
+            target = self._account(request.target)
+            if target is not None:
+                evidence.obeyed.words.append(Word(target, user, outcome.trust))
+        if outcome.hand is not None:
+            at, reason = stimulus.received_at, request.reason
+            hand = Hand(
+                act=outcome.hand, account_id=user.id, login=user.login, at=at, reason=reason
+            )
+            evidence.hands.append(hand)
+
+    def _is_author(self, user: Account) -> bool:
+        author = self.row.pull.user
+        return author is not None and author.id == user.id
 
     def _one(
         self, one: Given | Wrong, user: Account, stimulus: Stimulus
     ) -> tuple[Outcome | None, Request | None]:
-        author = self.row.pull.user
-        by_author = author is not None and author.id == user.id
+        by_author = self._is_author(user)
         if isinstance(one, Wrong):
             # Only to who could mean it: a stranger's slip is nobody's business.
             if by_author or self.roles.is_team(user):
@@ -95,13 +117,15 @@ class Obeying:
         with self.roles.database.begin() as tx:
             hands = people.hands_on(tx, self.row.case.id)
             appeal, declined = self._appeal(tx, request, stimulus)
+            by_a_word = self._by_a_word() or self._is_denied(tx, stimulus)
         ruling = [h.act for h in hands if h.act in {"ordered_closed", "undone", "adopted"}]
         scene = Scene(
             author=pull.user,
             open=pull.state == "open",
             closed_by_us=self.row.case.closed_by_us and not self.row.case.closed_by_hand(hands),
-            ordered_closed=ruling[-1:] == ["ordered_closed"] or self._by_a_word(),
+            ordered_closed=ruling[-1:] == ["ordered_closed"] or by_a_word,
             page=self.page,
+            mine=self.mine,
             appeal=appeal,
             declined=declined,
             target=target,
@@ -127,6 +151,15 @@ class Obeying:
     def _by_a_word(self) -> bool:
         case = self.row.case
         return case.closed_by_us and is_word(case.closed_for)
+
+    def _is_denied(self, tx: Tx, stimulus: Stimulus) -> bool:
+        """Whether a word against its author would close it at once."""
+        author, standing = self.row.pull.user, self.roles.standing
+        policy, at = standing.policy, stimulus.received_at
+        if author is None or policy.in_force(policy.of(denied.RULE).mode) is not Mode.CLOSE:
+            return False
+        word = trust.current(tx, standing.repository.id, author.id, at, shared=policy.trust.shared)
+        return word is not None and word.kind == "denied"
 
     def _account(self, login: str | None) -> Account | None:
         """Whom a command names: by default, and by name, the author costs no request."""

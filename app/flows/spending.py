@@ -67,10 +67,10 @@ def require_budget(
 ) -> None:
     """Raises `OverBudget` where the day's budget for such authors is spent.
 
-    Never for the team, and never where a person did or asked something.
+    Never for the team, and never where one of them did or asked something, or its author appeals.
     """
     author, now = row.pull.user, roles.now
-    asked = evidence.hands or evidence.requests or evidence.obeyed.answers or evidence.force
+    asked = evidence.hands or evidence.by_team or evidence.force
     if author is None or asked or roles.standing.recorded:
         return
     budget = policy.budgets.of("github_requests")

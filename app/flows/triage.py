@@ -117,7 +117,7 @@ class Triage:
         if given and not standing.recorded:
             row = self._as_it_is(standing, row, given)
         page = self.means.page(standing.repository.full_name, number)
-        take = Obeying(row, roles, page).take
+        take = Obeying(row, roles, page, self.means.mine).take
         evidence = gather(events, row, kept, roles, take)
         if (
             not evidence.requests

@@ -145,7 +145,8 @@ def _of_the_cap(tx: Tx, policy: Policy, judged: Judged) -> list[int]:
         closed = [n for n in waiting if n not in still]
         return [n for n in waiting if n in still] + closed[: max(free, 0)]
     if judged.case.version == 0 or judged.case.was_closed_or_draft:
-        mine = (facts.pull.created_at, facts.pull.number)
-        later = [o.number for o in facts.open_pulls if (o.at, o.number) > mine]
-        return later[: neighbours.MOST]
+        drafts, number = policy.of(cap.RULE).drafts, facts.pull.number
+        line = sorted(facts.open_pulls, key=lambda o: o.place(drafts=drafts))
+        order = [o.number for o in line]
+        return order[order.index(number) + 1 :] if number in order else []
     return []

@@ -44,6 +44,7 @@ _ACTS: dict[tuple[EffectKind, str], tuple[str, str]] = {
     ("config_check", ""): ("check the configuration", "configuration checked"),
     ("adopt", ""): ("assign", "assigned"),
     ("reaction", ""): ("react", "reacted"),
+    ("question_ended", ""): ("take the question back", "question taken back"),
     ("limit", ""): ("limit the repository", "repository limited"),
 }
 # Of interest in the list only where they failed: they follow from the others.
@@ -52,6 +53,7 @@ _QUIET: set[tuple[EffectKind, str]] = {
     ("status_comment", ""),
     ("check_run", ""),
     ("reaction", ""),
+    ("question_ended", ""),
     ("config_check", ""),
 }
 # A recorded wish of an earlier decision says nothing once the pull request stands well.

@@ -73,7 +73,7 @@ def situations(draw: st.DrawFn, *, state: str | None = None) -> Situation:
             update={
                 "notices": draw(st.integers(0, MOST_NOTICES)),
                 "closed_by_us": closed,
-                "reopened_by_us": closed and draw(st.booleans()),
+                "reopened_at": NOW if closed and draw(st.booleans()) else None,
                 "has_status_comment": "status_comment" in live(before.planned),
             }
         )

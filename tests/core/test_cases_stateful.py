@@ -255,11 +255,13 @@ class OnePullRequest(RuleBasedStateMachine):
             self.closes += 1
             self.change(state="closed")
             self.case = self.case.model_copy(
-                update={"closed_by_us": True, "closed_at": self.clock, "reopened_by_us": False}
+                update={"closed_by_us": True, "closed_at": self.clock, "reopened_at": None}
             )
         elif kind == "reopen":
             self.change(state="open")
-            self.case = self.case.model_copy(update={"closed_by_us": False, "reopened_by_us": True})
+            self.case = self.case.model_copy(
+                update={"closed_by_us": False, "reopened_at": self.clock}
+            )
 
 
 OnePullRequest.TestCase.settings = settings(max_examples=150, stateful_step_count=25, deadline=None)

@@ -173,7 +173,10 @@ def test_what_is_meant_and_wrong_is_told_how_it_is_right(words: str, said: str) 
 
 def test_so_many_are_read_and_no_more() -> None:
     body = "\n".join(f"/pulse vouch @user{n}" for n in range(50))
-    assert len(commands(body)) == MOST
+    *read, more = commands(body)
+    assert [type(one) for one in read] == [Given] * MOST
+    assert isinstance(more, Wrong)
+    assert f"only the first {MOST}" in str(more.problem)
 
 
 @given(hostile)

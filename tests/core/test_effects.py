@@ -11,6 +11,7 @@ from app.core.effects import (
     Adopt,
     Close,
     Effect,
+    EndQuestion,
     MarkVerified,
     Notice,
     Reopen,
@@ -30,7 +31,11 @@ RUN = SetCheckRun(head_sha="a" * 40, conclusion="neutral", title="x", summary="x
 ADOPT = Adopt(login="mark", label="adopted")
 VERIFIED = MarkVerified(label="verified")
 # Those that a decision plans.
-ALL: tuple[Effect, ...] = (Reopen(), ADOPT, VERIFIED, LABEL, RUN, STATUS, ASK, EXPLAIN, Close())
+ENDED = EndQuestion(body="x")
+ALL: tuple[Effect, ...] = (
+    *(Reopen(), ADOPT, VERIFIED, LABEL, RUN, STATUS, ENDED, ASK, EXPLAIN),
+    Close(),
+)
 effects = st.sampled_from(ALL)
 
 

@@ -88,7 +88,7 @@ class Story:
                 pull = self.facts.pull.model_copy(update={"state": "closed" if closed else "open"})
                 self.facts = self.facts.model_copy(update={"pull": pull})
                 self.case = self.case.model_copy(
-                    update={"closed_by_us": closed, "reopened_by_us": not closed}
+                    update={"closed_by_us": closed, "reopened_at": None if closed else self.now}
                 )
         return decision
 

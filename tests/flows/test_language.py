@@ -12,7 +12,7 @@ ASK = "version: 1\nmode: close\nlanguage: {}\nrules: {{burst: {{mode: close, prs
     [
         ("zh-CN", "您可以让它重新打开"),
         ("en", "you can have it opened again"),
-        ("xx", "you can have"),
+        ("en-GB", "you can have"),
     ],
 )
 def test_comments_are_in_the_language_of_the_repository(

@@ -20,6 +20,7 @@ from app.core.effects import (
     Announce,
     Close,
     Effect,
+    EndQuestion,
     Known,
     LimitInteractions,
     MarkVerified,
@@ -131,6 +132,8 @@ class GitHubWriter:
                 return self._remove_label(write, effect.name)
             case StatusComment() if known.status_comment_id is not None:
                 return _edit(write, known.status_comment_id, effect.body)
+            case EndQuestion():
+                return _edit_question(write, known.question_comment_id, effect.body)
             case StatusComment() | Notice():
                 return self._comment(write, effect.body)
             case SetCheckRun(kind="check_run") if known.check_run_id and (
@@ -332,6 +335,12 @@ def _edit(write: _Write, comment_id: int, body: str) -> Receipt:
     if answer.status == 404:
         raise Rejected("a person deleted the comment; it is not written again", status=404)
     return Receipt(id=comment_id)
+
+
+def _edit_question(write: _Write, comment_id: int | None, body: str) -> Receipt:
+    if comment_id is None:
+        return Receipt(changed=False)
+    return _edit(write, comment_id, body)
 
 
 def _update_run(write: _Write, run_id: int, effect: SetCheckRun) -> Receipt:

@@ -41,25 +41,24 @@ def _find(config: CapRule, seen: Seen) -> Found | None:
             count=before,
             open=config.open,
         ),
-        way=say("As soon as one of them is closed or merged, this one takes its place."),
+        way=say("As soon as one of them is closed or merged, there is a place for this one."),
     )
 
 
 def _places_before(config: CapRule, facts: Facts) -> int:
     """How many of the author's open ones have their place before this one.
 
-    The earliest keep theirs. One that we closed stands behind all that are open.
+    The earliest keep theirs: what is opened again, or ready where drafts do not count, comes after
+    those that stood meanwhile. One that we closed stands behind all that are open.
     """
     counted = [o for o in facts.open_pulls if config.drafts or not o.draft]
     others = [o for o in counted if o.number != facts.pull.number]
     if facts.pull.state == "closed":
         return len(others)
-    mine = (facts.pull.created_at, facts.pull.number)
-    return sum(1 for other in others if _at(other) < mine)
-
-
-def _at(pull: OpenPull) -> tuple[object, int]:
-    return (pull.at, pull.number)
+    own = next((o for o in facts.open_pulls if o.number == facts.pull.number), None)
+    own = own or OpenPull(number=facts.pull.number, at=facts.pull.created_at)
+    mine = own.place(drafts=config.drafts)
+    return sum(1 for other in others if other.place(drafts=config.drafts) < mine)
 
 
 RULE = Rule(
@@ -68,8 +67,9 @@ RULE = Rule(
     about=(
         "A newcomer (fewer than `newcomer_merged` merged pull requests here) may have `open` pull "
         "requests open at once. The earliest keep their places; the rule applies to those beyond. "
-        "With `drafts: false` a draft takes no place until it is ready for review. As soon as one "
-        "is closed or merged its place is free, and what this rule closed is opened again by itself."
+        "With `drafts: false` a draft takes no place until it is ready for review, and then the "
+        "last; so does what its author opens again. As soon as one is closed or merged its place "
+        "is free, and what this rule closed is opened again by itself."
     ),
     find=_find,
     asks=lambda c: (

@@ -64,7 +64,8 @@ def _find(config: PauseRule, seen: Seen) -> Found | None:
             "This repository takes in no pull requests until {date}.",
             date=until.date().isoformat(),
         ),
-        way=worded(config.message) or say("Nothing is lost: it is opened again by itself then."),
+        way=worded(config.message)
+        or say("Nothing is lost: if that is all, it is opened again by itself then."),
         until=until,
     )
 

@@ -1,7 +1,8 @@
 """The description: the sections that are asked for, and not the untouched template."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from pydantic import Field
 
@@ -12,6 +13,9 @@ from app.core.said import say
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _MOST_MARKS = 6
+# Of a heading whose line stands above: https://spec.commonmark.org/0.31.2/#setext-headings
+_UNDERLINES = {"=": 1, "-": 2}
+_NO_PARAGRAPH = "-*+>|#"  # such a line is no heading, whatever stands below it
 _BOLD = ("**", "__")
 _UNTICKED = re.compile(r"^\s*[-*+]\s+\[ \]")
 _MARKS = re.compile(r"[\W_]+")
@@ -42,7 +46,7 @@ def _find(config: TemplateRule, seen: Seen) -> Found | None:
     change = seen.facts.change
     templates = [t.body for t in change.templates] if change else []
     own = [_text(t) for t in templates]
-    missing = [s for s in config.sections if not _is_filled(s, body, templates)]
+    missing = _missing(config.sections, body, templates)
     if missing:
         return Found(
             sentence=say(
@@ -60,15 +64,33 @@ def _find(config: TemplateRule, seen: Seen) -> Found | None:
     return None
 
 
-def _lines(text: str) -> Iterator[str]:
+class _Line(NamedTuple):
+    """A line as its reader sees it. `level`: of a heading, 1 the highest; 0: it is text."""
+
+    level: int
+    text: str
+
+
+def _lines(text: str) -> list[_Line]:
     """The lines that a reader sees: no comments, no blank ones, line ends of any kind."""
     plain = _COMMENT.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
-    return (line.strip() for line in plain.split("\n") if line.strip())
+    found: list[_Line] = []
+    before = ""
+    for raw in plain.split("\n"):
+        line = raw.strip()
+        below = _UNDERLINES.get(line[:1]) if line and line == line[0] * len(line) else None
+        if below and before and before[0] not in _NO_PARAGRAPH and found[-1].level == 0:
+            found[-1] = _Line(below, _plain(before))
+            line = ""
+        elif line:
+            found.append(_heading(line) or _Line(0, line))
+        before = line
+    return found
 
 
 def _text(text: str) -> str:
     """What somebody wrote, without headings, boxes that nobody ticked, and marks."""
-    kept = (line for line in _lines(text) if not _heading(line) and not _UNTICKED.match(line))
+    kept = (n.text for n in _lines(text) if not n.level and not _UNTICKED.match(n.text))
     return _plain(" ".join(kept))
 
 
@@ -76,34 +98,41 @@ def _plain(text: str) -> str:
     return _MARKS.sub(" ", text).strip().casefold()
 
 
-def _heading(line: str) -> str | None:
-    """The words of a heading, or of a line that is bold as a whole.
+def _heading(line: str) -> _Line | None:
+    """A heading, or a line that is bold as a whole, which stands below all headings.
 
     Without regular expressions: what takes them a cube of its length is a stranger's to write.
     """
     text = line.strip()
     bare = text.lstrip("#")
     if bare != text and len(text) - len(bare) <= _MOST_MARKS and bare[:1].isspace():
-        return _plain(bare.strip().rstrip("#"))
+        return _Line(len(text) - len(bare), _plain(bare.strip().rstrip("#")))
     text = text.removesuffix(":").rstrip()
     for mark in _BOLD:
         if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):
-            return _plain(text[len(mark) : -len(mark)])
+            return _Line(_MOST_MARKS + 1, _plain(text[len(mark) : -len(mark)]))
     return None
 
 
-def _is_filled(section: str, body: str, templates: Sequence[str]) -> bool:
-    """Whether the section is there with words that are not the template's own."""
-    wanted = _plain(section)
-    hints = {_plain(line) for template in templates for line in _lines(template)}
-    inside = False
+def _missing(sections: Sequence[str], body: str, templates: Sequence[str]) -> list[str]:
+    """The sections that are not there, or hold no words but the template's own.
+
+    What stands below a heading of a lower level belongs to the section above it as well, unless
+    that heading is a section that is asked for itself.
+    """
+    wanted = {_plain(section) for section in sections}
+    hints = {_plain(line.text) for template in templates for line in _lines(template)}
+    filled: set[str] = set()
+    inside: _Line | None = None
     for line in _lines(body):
-        heading = _heading(line)
-        if heading is not None:
-            inside = heading == wanted
-        elif inside and not _UNTICKED.match(line) and _plain(line) not in hints | {""}:
-            return True
-    return False
+        if line.level:
+            if line.text in wanted:
+                inside = line
+            elif inside and line.level <= inside.level:
+                inside = None
+        elif inside and not _UNTICKED.match(line.text) and _plain(line.text) not in hints | {""}:
+            filled.add(inside.text)
+    return [section for section in sections if _plain(section) not in filled]
 
 
 RULE = Rule(
@@ -113,6 +142,7 @@ RULE = Rule(
         "Each heading of `sections` has to stand in the description with something below it; with "
         "`filled`, a description that is empty or only the repository's own template does not do. "
         "Hints in comments, boxes that nobody ticked and the template's own lines count as nothing. "
+        "What stands below a heading of a lower level belongs to the section above it. "
         "Line ends, the level of a heading, and sections of the template that are not asked for do "
         "not matter. Editing the description is enough: what it closed is opened again by itself."
     ),

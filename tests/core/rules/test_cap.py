@@ -1,5 +1,6 @@
 """A cap on the open pull requests of a newcomer."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -31,8 +32,23 @@ def test_a_draft_takes_its_place_by_when_it_was_opened_once_it_is_ready() -> Non
     early_draft = opened(-3, -2, -1, 0, drafts=(-3,))
     assert says(RULE, facts(open_pulls=early_draft)) is not None
     assert says(RULE, facts(open_pulls=early_draft), without) is None
-    # It becomes ready: then there are four, and the last one is over.
-    assert says(RULE, facts(open_pulls=opened(-3, -2, -1, 0)), without) is not None
+    # It becomes ready: now there are four, and it is the last that came, not the one that stood.
+    ready = tuple(o.model_copy(update={"draft": False, "ready_at": NOW}) for o in early_draft[:1])
+    line = (*ready, *early_draft[1:])
+    assert says(RULE, facts(open_pulls=line), without) is None
+    mine = pull(number=line[0].number, created_at=line[0].at)
+    assert says(RULE, facts(pull_=mine, open_pulls=line), without) is not None
+    # Where drafts count it had its place all the time.
+    assert says(RULE, facts(pull_=mine, open_pulls=line)) is None
+    assert says(RULE, facts(open_pulls=line)) is not None
+
+
+def test_what_its_author_opens_again_comes_last() -> None:
+    line = opened(-3, -2, -1, 0)
+    again = (line[0].model_copy(update={"again_at": NOW + timedelta(minutes=1)}), *line[1:])
+    assert says(RULE, facts(open_pulls=again)) is None
+    mine = pull(number=line[0].number, created_at=line[0].at)
+    assert says(RULE, facts(pull_=mine, open_pulls=again)) is not None
 
 
 def test_a_draft_is_not_meant_where_drafts_do_not_count() -> None:

@@ -44,11 +44,18 @@ def _said(body: str, config: dict[str, Any], *, known: bool = True) -> str | Non
         ("## What\nIt mends x.\n## How tested\n- [x] on a GPU", None),
         ("## What\nIt mends x.\n## How tested\n## More\npytest.", SECOND),
         ("## What\nIt mends x.\n<!-- ## How tested\npytest.", SECOND),
+        ("## What\n### Why\nIt mends x.\n## How tested\n### CPU\n**Here**\npytest.", None),
+        ("## What\nIt mends x.\n## How tested\n### CPU\n### GPU", SECOND),
+        ("What\n====\nIt mends x.\n\nHow tested\r\n----------\r\npytest.", None),
+        ("## What\nIt mends x.\n## How tested\n\n---\n", SECOND),
+        ("## What\nIt mends x.\nHow tested\n----\nMore\n====\npytest.", SECOND),
     ],
     ids=[
         "the untouched template", "empty", "filled in", "trimmed, with CRLF", "other levels",
         "bold lines", "only a comment", "only the template's hint", "a box nobody ticked",
         "a ticked box", "an empty one before another", "a comment without an end",
+        "below lower headings", "lower headings alone", "underlined headings", "a line across",
+        "an underlined one before a higher one",
     ],
 )  # fmt: skip
 def test_sections(body: str, said: str | None) -> None:
