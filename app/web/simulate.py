@@ -10,7 +10,6 @@ from app.core.decision import CaseState, Decision
 from app.db.simulations import Simulation
 from app.web import words
 from app.web.api import ask, read_over_default, simulation_for
-from app.web.errors import problem
 from app.web.pages import Page, render
 from app.web.parts import Parts
 from app.web.sight import place
@@ -50,13 +49,17 @@ class SimulationPage(Page):
     repository: str
     number: int
     pull_href: str
-    waits: bool
-    error: str
-    state: Badge | None
-    summary: str
-    mode: str
-    rules: tuple[RuleRow, ...]
-    acts: tuple[PlannedRow, ...]
+    waits: bool = False
+    error: str = ""
+    state: Badge | None = None
+    summary: str = ""
+    mode: str = ""
+    rules: tuple[RuleRow, ...] = ()
+    acts: tuple[PlannedRow, ...] = ()
+    # Of a file that is not understood: why, and the file itself, so that nothing typed is lost.
+    wrong: str = ""
+    text: str = ""
+    simulate_href: str = ""
 
 
 @router.post("/pull/{owner}/{repo}/{number}/simulate")
@@ -73,7 +76,8 @@ def simulate(  # noqa: PLR0913 - the address
     where = place(parts, viewer, owner, repo)
     policy, wrong = read_over_default(parts, where.installation_id, text)
     if wrong:
-        return problem(request, 422, wrong, "Go back, mend it there, and try again.")
+        page = _refused(where.full_name, number, wrong, text)
+        return render(request, "simulation.html", page, status=422)
     made = ask(parts, viewer, where, number, policy)
     return RedirectResponse(f"/simulations/{made}", 303)
 
@@ -88,6 +92,20 @@ def simulation(
     # No script: the browser asks again until there is an answer.
     headers = {"Refresh": "2"} if page.waits else None
     return render(request, "simulation.html", page, headers=headers)
+
+
+def _refused(full_name: str, number: int, wrong: str, text: str) -> SimulationPage:
+    """What is wrong with a file, and the file, to be mended there."""
+    here = f"/pull/{full_name}/{number}"
+    return SimulationPage(
+        title=f"Tried on {full_name} #{number}",
+        repository=full_name,
+        number=number,
+        pull_href=here,
+        simulate_href=f"{here}/simulate",
+        wrong=wrong,
+        text=text,
+    )
 
 
 def _page(found: Simulation, full_name: str) -> SimulationPage:

@@ -143,6 +143,8 @@ def test_the_page_tries_a_configuration(server: Server, decided: Decided) -> Non
     wrong = server.http.post("/pull/acme/widgets/100/simulate", data={"text": "mood: <b>"})
     assert wrong.status_code == 422
     assert "did you mean mode?" in wrong.text
+    # What was typed stands there to be mended, as text.
+    assert "mood: &lt;b&gt;</textarea>" in wrong.text
 
 
 def test_many_at_once_are_too_many(server: Server, decided: Decided) -> None:
