@@ -119,10 +119,15 @@ class OpenPull(Fact):
     again_at: datetime | None = None
     ready_at: datetime | None = None
 
-    def place(self, *, drafts: bool) -> tuple[datetime, int]:
-        """What its place in the line goes by: since when it counts, where drafts do or do not."""
-        times = (self.at, self.again_at, None if drafts else self.ready_at)
-        return max(t for t in times if t is not None), self.number
+    def place(self, *, drafts: bool) -> tuple[datetime, bool, int]:
+        """What its place in the line goes by: since when it counts, where drafts do or do not.
+
+        GitHub's times have whole seconds. What was opened within one comes before what came
+        back to the line within it: that one waited outside, this one may have stood there.
+        """
+        turns = (self.again_at, None if drafts else self.ready_at)
+        since = max((self.at, *(t for t in turns if t is not None)))
+        return since, since in turns, self.number
 
 
 class Rival(Fact):

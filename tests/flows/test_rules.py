@@ -156,7 +156,7 @@ def test_the_earliest_keep_their_places_in_whatever_order_they_are_heard_of(
     assert _states(gate, numbers) == ["open", "open", "closed", "closed"]
 
 
-def test_a_draft_that_becomes_ready_takes_its_place(gate: Any) -> None:
+def test_a_draft_that_becomes_ready_takes_the_last_place(gate: Any) -> None:
     gate.policy(CAP.replace("open: 2", "open: 2, drafts: false"))
     draft = _open(gate, 1, draft=True)
     numbers = _open(gate, 2)
@@ -164,7 +164,7 @@ def test_a_draft_that_becomes_ready_takes_its_place(gate: Any) -> None:
     assert _states(gate, draft + numbers) == ["open"] * 3
     gate.world.set_draft(draft[0], False, by="stranger")
     gate.settle()
-    assert _states(gate, draft + numbers) == ["open", "open", "closed"]
+    assert _states(gate, draft + numbers) == ["closed", "open", "open"]
     gate.world.set_draft(draft[0], True, by="stranger")
     gate.settle()
     assert _states(gate, draft + numbers) == ["open", "open", "open"]

@@ -93,3 +93,12 @@ def test_two_of_the_same_second_are_told_apart_by_number() -> None:
     assert says(RULE, facts(open_pulls=both), {"open": 1}) is not None
     first = facts(pull_=pull(number=4), open_pulls=both)
     assert says(RULE, first, {"open": 1}) is None
+
+
+@pytest.mark.parametrize("turned", ["again_at", "ready_at"])
+def test_within_one_second_what_came_back_stands_behind_what_was_opened(turned: str) -> None:
+    back = OpenPull(number=4, at=NOW - timedelta(hours=1), **{turned: NOW})
+    both = (back, OpenPull(number=5, at=NOW))
+    rule = {"open": 1, "drafts": False}
+    assert says(RULE, facts(open_pulls=both), rule) is None
+    assert says(RULE, facts(pull_=pull(number=4), open_pulls=both), rule) is not None
