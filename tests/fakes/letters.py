@@ -17,6 +17,25 @@ from cryptography.hazmat.primitives.serialization import (
 
 SELECTOR = "s1"
 
+# A key of 768 bits with its record: no library makes such a short one any more. It guards nothing.
+SHORT_KEY = (
+    b"""-----BEGIN RSA PRIVATE KEY-----
+MIIBygIBAAJhALby5HHT9uTbSIRV9y2PARPGKqhYRalTx3BEg4CuHcQwnoRVPDNK
+2a2Pjh/7BvFdHxtRNcHFylmtBH7dTvPO+PeZjDltwm6DdALtvPOdsXeTGDgOvA8E
+IbYV5Cu79p9DrQIDAQABAmAsWKhDZ0v7oaPsYCIwau+p6WlBsVQBfYtkjVcLBCm2
++soR7c9P557oUVn0Kpc+PoH4uqEJCEo5wU8eZP14Xtq9enpAWvfAc8JDUeNZAQYg
+5mF6IFIVpxI7jpbgdmahpgkCMQDkzA9vCfFFpZZq09j9yPLELP426uIVtucvpsk9
+Nj89OnazoHpBILfT8GZSKN4SH18CMQDMs1asT5F+2HUTrkDK3OGdaF6Fqoyfpcxt
+4Vp6e7NM/7xKvi7iyWf4wicinlvQVHMCMQDcPYpFyv5TmrgWkWL5uSvnp5/2YVfM
+q0oT1qs0nzl0yQhmlP3aH5KVE36LbAeIzmUCMCzz1TzR3Gm2rz87LQ9fokwm91rz
+MR5+En6u1me/coieQINJcJJtGGAQgvefPxpo8QIwM8rD6U+Flhb59D8ef4X42jRT
+cOKuLsGVhVKjDBMhDXEXUpQD8j8/6g1+DuV4gOXf
+-----END RSA PRIVATE KEY-----
+""",
+    "v=DKIM1; k=rsa; p=MHwwDQYJKoZIhvcNAQEBBQADawAwaAJhALby5HHT9uTbSIRV9y2PARPGKqhYRalTx3BEg4CuHcQwnoRVPDNK"
+    "2a2Pjh/7BvFdHxtRNcHFylmtBH7dTvPO+PeZjDltwm6DdALtvPOdsXeTGDgOvA8EIbYV5Cu79p9DrQIDAQAB",
+)
+
 
 @cache
 def key(which: int = 1, bits: int = 2048) -> tuple[bytes, str]:

@@ -12,11 +12,15 @@ import dns.rrset
 
 
 class Names:
-    """`records` are TXT by name; what is not there is NXDOMAIN, and `silent` names get no answer."""
+    """`records` are TXT by name; what is not there is NXDOMAIN.
+
+    `silent` names get no answer, `failing` ones SERVFAIL.
+    """
 
     def __init__(self, records: dict[str, str] | None = None) -> None:
         self.records = records or {}
         self.silent: set[str] = set()
+        self.failing: set[str] = set()
         self.asked: list[str] = []
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.bind(("127.0.0.1", 0))
@@ -37,7 +41,9 @@ class Names:
             answer = dns.message.make_response(query)
             answer.flags |= dns.flags.RA
             text = self.records.get(name)
-            if text is None:
+            if name in self.failing:
+                answer.set_rcode(dns.rcode.SERVFAIL)
+            elif text is None:
                 answer.set_rcode(dns.rcode.NXDOMAIN)
             elif query.question[0].rdtype == dns.rdatatype.TXT:
                 parts = [text[i : i + 250] for i in range(0, len(text), 250)]

@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 
 import dns.exception
+import dns.name
 import dns.resolver
+
+from app.core.errors import RetryLater
 
 
 def records(nameserver: tuple[str, int] | None) -> "TxtRecords":
@@ -21,11 +24,17 @@ class TxtRecords:
             self._resolver.port = port
 
     def __call__(self, name: str, timeout: float) -> bytes | None:
-        """The first record's text; None where there is none or nobody answers in time."""
+        """The first record's text; None where there is none. `RetryLater` where nobody answers."""
         try:
-            answer = self._resolver.resolve(name, "TXT", lifetime=min(timeout, 5), search=False)
+            asked = dns.name.from_text(name)
         except (dns.exception.DNSException, ValueError):
+            return None  # no name at all
+        try:
+            answer = self._resolver.resolve(asked, "TXT", lifetime=min(timeout, 5), search=False)
+        except (dns.resolver.NXDOMAIN, dns.resolver.NoAnswer):
             return None
+        except dns.exception.DNSException as error:
+            raise RetryLater(f"name servers: {type(error).__name__}") from None
         for record in answer:
             return b"".join(record.strings)
         return None

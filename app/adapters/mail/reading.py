@@ -3,6 +3,7 @@
 Only headers are parsed: what is nested in the body, however deep, is never looked at.
 """
 
+import logging
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -10,6 +11,7 @@ from email.parser import BytesHeaderParser
 from email.policy import compat32
 from email.utils import getaddresses, parsedate_to_datetime
 
+from app.core.errors import RetryLater
 from app.core.proofs.letters import LEAST_KEY_BITS, MOST_BYTES, Letter, Signature
 from app.core.text import clean, one_line
 
@@ -17,10 +19,17 @@ MOST_SIGNATURES = 5
 _MOST_HEADER_BYTES = 200_000
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _COMMENT = re.compile(r"\([^()]*\)")
+# dkimpy logs what each sender wrote, line by line; what came of a mail is recorded by ourselves.
+SILENT = logging.getLogger("pulsegate.dkim")
+SILENT.addHandler(logging.NullHandler())
+SILENT.propagate = False
 _HEADER_END = re.compile(rb"\r?\n\r?\n")
 
 TxtLookup = Callable[[str, float], bytes | None]
-"""A name's TXT record as one string, or None; `core` code never asks the network itself."""
+"""A name's TXT record as one string, or None where there is none; seconds to wait for it.
+
+`RetryLater` where nobody answers. `core` code never asks the network itself.
+"""
 
 
 class Unreadable(Exception):
@@ -42,7 +51,8 @@ def read(
         headers: dict[str, list[str]] = {}
         for name, value in parsed.items():
             headers.setdefault(name.lower(), []).append(clean(str(value), 20_000))
-        senders = _senders(headers.get("from", []))
+        senders = _addresses(headers.get("from", []))
+        to = _addresses(headers.get("to", []))
         date = _date(headers.get("date", []))
     except Exception as error:  # noqa: BLE001
         # The standard library has crashed on broken headers in many ways; each is no letter.
@@ -50,6 +60,7 @@ def read(
     return Letter(
         headers={name: tuple(values) for name, values in headers.items()},
         senders=senders,
+        to=to,
         recipients=recipients,
         envelope_from=envelope_from,
         date=date,
@@ -59,8 +70,8 @@ def read(
     )
 
 
-def _senders(values: list[str]) -> tuple[str, ...]:
-    """The addresses of From; none where names and addresses cannot be told apart for sure."""
+def _addresses(values: list[str]) -> tuple[str, ...]:
+    """The addresses of a header; none where names and addresses cannot be told apart for sure."""
     # `getaddresses` has taken a name for an address (CVE-2023-27043): outside quotes and comments
     # there must be as many @ as addresses.
     bare = _COMMENT.sub("", _QUOTED.sub("", ", ".join(values)))
@@ -82,25 +93,42 @@ def _signatures(raw: bytes, count: int, lookup: TxtLookup) -> tuple[Signature, .
 def _signature(raw: bytes, number: int, lookup: TxtLookup) -> Signature:
     import dkim
 
+    unanswered: list[str] = []
+
     def txt(name: bytes | str, timeout: float = 5) -> bytes | None:
         asked = name.decode("ascii", "replace") if isinstance(name, bytes) else name
-        return lookup(asked.rstrip("."), timeout)
+        try:
+            return usable(lookup(asked.rstrip("."), timeout))
+        except RetryLater as error:
+            unanswered.append(error.reason)
+            return None
 
-    domain, covers, has_length, problem = "?", frozenset[str](), False, ""
+    problem = ""
     try:
-        checker = dkim.DKIM(raw, minkey=LEAST_KEY_BITS, timeout=5)
+        checker = dkim.DKIM(raw, logger=SILENT, minkey=LEAST_KEY_BITS, timeout=5)
         good = checker.verify(idx=number, dnsfunc=txt)
-        problem = "" if good else "the signature does not fit"
+        problem = "" if good else "the signature does not fit, or its key cannot be used"
     except Exception as error:  # noqa: BLE001
         # dkimpy raises what its parser or the key's parser raise, for anything that is odd.
         problem = one_line(f"{type(error).__name__}: {error}", 120)
     fields = _fields(raw, number)
-    domain = fields.get("d", "?")
-    covers = frozenset(name.strip().lower() for name in fields.get("h", "").split(":"))
-    has_length = "l" in fields
     return Signature(
-        domain=one_line(domain, 253), covers=covers, has_length=has_length, problem=problem
+        domain=one_line(fields.get("d", "?"), 253),
+        covers=frozenset(name.strip().lower() for name in fields.get("h", "").split(":")),
+        has_length="l" in fields,
+        problem=problem,
+        algorithm=one_line(fields.get("a", "?").lower(), 40),
+        unanswered=bool(unanswered),
     )
+
+
+def usable(record: bytes | None) -> bytes | None:
+    """A key's record; None for one in testing (RFC 6376, 3.6.1: as if the mail was not signed)."""
+    if record is None:
+        return None
+    tags = re.sub(rb"\s+", b"", record).lower().split(b";")
+    flags = [tag[2:].split(b":") for tag in tags if tag.startswith(b"t=")]
+    return None if any(b"y" in found for found in flags) else record
 
 
 def _fields(raw: bytes, number: int) -> dict[str, str]:

@@ -7,6 +7,7 @@ nobody can make us write to others (backscatter).
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
+from app.core.errors import RetryLater
 from app.core.fact import Fact
 
 # RFC 6376, 5.4.1 recommends far more; these are what a proof rests on.
@@ -15,30 +16,40 @@ LEAST_KEY_BITS = 1024  # RFC 8301, 3.2: verifiers must not take shorter ones
 FRESH = timedelta(days=3)
 AHEAD = timedelta(hours=1)
 MOST_BYTES = 5_000_000
+# RFC 8301, 3.1: what a signature must not be made with. RFC 8463 for the second one that may be.
+ALGORITHMS = frozenset({"rsa-sha256", "ed25519-sha256"})
 _ONCE = ("from", "to", "date", "subject", "message-id")
+# A mail client sets them where somebody presses "reply".
+_REPLY_HEADERS = ("in-reply-to", "references")
 _LIST_HEADERS = ("list-id", "list-post", "list-unsubscribe", "mailing-list", "x-mailing-list")
 _AUTO_HEADERS = ("x-autoreply", "x-autorespond", "x-auto-response-suppress", "auto-submitted")
 _MACHINES = ("mailer-daemon@", "postmaster@", "noreply@", "no-reply@", "donotreply@")
 
 
 class Signature(Fact):
-    """One DKIM signature. `problem` is "" where it verifies; `covers` are header names, lower case."""
+    """One DKIM signature. `problem` is "" where it verifies; `covers` are header names, lower case.
+
+    `unanswered`: no name server answered when its key was asked for, so that nothing is known of it.
+    """
 
     domain: str
     covers: frozenset[str]
     has_length: bool
     problem: str
+    algorithm: str = "rsa-sha256"
+    unanswered: bool = False
 
 
 class Letter(Fact):
     """A mail as far as it counts. `headers` has each header's values by its lower-case name.
 
-    `senders` are the addresses of From; `recipients` those that the envelope names; `envelope_from`
-    is "" for a bounce. `spf` is what the receiving server found, for the record.
+    `senders` are the addresses of From, `to` those of To; `recipients` those that the envelope
+    names; `envelope_from` is "" for a bounce. `spf` is what the receiving server found, for the record.
     """
 
     headers: Mapping[str, tuple[str, ...]]
     senders: tuple[str, ...]
+    to: tuple[str, ...]
     recipients: tuple[str, ...]
     envelope_from: str
     date: datetime | None
@@ -67,16 +78,23 @@ def judge(
     token_of: Callable[[str], str | None],
     registrable: Callable[[str], str | None],
 ) -> Accepted | Refused:
-    """Whether the mail counts. `token_of` gives the token of an address of ours, None for others."""
+    """Whether the mail counts. `token_of` gives the token of an address of ours, None for others.
+
+    `RetryLater` where only a name server stands between the mail and an answer.
+    """
     for check in (_shape, _machine):
         why = check(letter)
         if why:
             return Refused(why=why)
     if letter.date is None or not now - FRESH <= letter.date <= now + AHEAD:
         return Refused(why="its date is not of these days")
+    # The envelope is whatever the last server says. Only the signed To tells that its writer meant us:
+    # else any mail that somebody ever got from Alice would prove that they are Alice.
     tokens = {t for t in map(token_of, letter.recipients) if t is not None}
     if len(tokens) != 1:
         return Refused(why="it was not written to one of our addresses")
+    if {t for t in map(token_of, letter.to) if t is not None} != tokens:
+        return Refused(why="its To does not name the address that it was brought to")
     sender = letter.senders[0]
     signed = _aligned(letter.signatures, sender.rpartition("@")[2], registrable)
     if isinstance(signed, Refused):
@@ -110,7 +128,11 @@ def _machine(letter: Letter) -> str:
     ):
         return "it is an automatic answer"
     precedence = " ".join(letter.headers.get("precedence", ())).strip().lower()
-    return "it is bulk mail" if precedence in {"bulk", "junk", "list"} else ""
+    if precedence in {"bulk", "junk", "list"}:
+        return "it is bulk mail"
+    # A Reply-To that leads here would make people prove somebody else by an innocent reply; and
+    # answering machines that say nothing of RFC 3834 still say what they answer.
+    return "it is a reply" if any(letter.headers.get(name) for name in _REPLY_HEADERS) else ""
 
 
 def _aligned(
@@ -118,16 +140,22 @@ def _aligned(
 ) -> Signature | Refused:
     """The first signature that verifies, covers what counts, and is of the sender's own domain."""
     own = registrable(domain.lower())
-    reasons = []
+    reasons, waits = [], False
     for one in signatures:
         if own is None or registrable(one.domain.lower()) != own:
             reasons.append(f"{one.domain} is not the sender's domain")
+        elif one.algorithm not in ALGORITHMS:
+            reasons.append(f"{one.domain} signed with {one.algorithm}, which is not safe")
         elif one.has_length:
             reasons.append(f"{one.domain} signed only a part of it (l=)")
         elif not one.covers >= SIGNED:
             reasons.append(f"{one.domain} did not sign {', '.join(sorted(SIGNED - one.covers))}")
+        elif one.unanswered:
+            waits = True
         elif one.problem:
             reasons.append(f"{one.domain}: {one.problem}")
         else:
             return one
+    if waits:
+        raise RetryLater("no name server answered for the key of a signature")
     return Refused(why="; ".join(reasons[:5]) or "it carries no DKIM signature")

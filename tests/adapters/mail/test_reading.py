@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import dkim
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -12,8 +13,9 @@ from hypothesis import strategies as st
 from app.adapters.mail.dns import TxtRecords
 from app.adapters.mail.lists import InstalledLists
 from app.adapters.mail.reading import Unreadable, read
+from app.core.errors import RetryLater
 from app.core.proofs.letters import Accepted, Refused, judge
-from tests.fakes.letters import SELECTOR, key, signed, written
+from tests.fakes.letters import SELECTOR, SHORT_KEY, key, signed, written
 from tests.fakes.names import Names
 
 NOW = datetime.now(UTC)
@@ -79,6 +81,7 @@ def test_what_was_changed_on_the_way_does_not(judged: Any) -> None:
         (lambda: signed(written(), length=True), "only a part"),
         (lambda: signed(written(), covers=(b"from", b"date")), "did not sign subject, to"),
         (lambda: signed(written(), pem=key(2)[0]), "does not fit"),
+        (lambda: signed(b"To: token@gate.example\r\n" + written()), "more than one"),
         (lambda: signed(written(at=NOW - timedelta(days=9))), "date"),
         (lambda: signed(written(at=NOW + timedelta(days=2))), "date"),
         (lambda: signed(written(sender="a@corp.example, b@corp.example")), "exactly one"),
@@ -107,17 +110,47 @@ def test_a_second_header_put_before_a_signed_one_is_refused(judged: Any) -> None
 
 
 def test_a_short_key_is_refused(judged: Any, names: Names) -> None:
-    pem, record = key(3, 1024)
-    names.records[f"{SELECTOR}._domainkey.corp.example"] = record
+    name = f"{SELECTOR}._domainkey.corp.example"
+    pem, names.records[name] = key(3, 1024)
     assert isinstance(judged(signed(written(), pem=pem)), Accepted)
-    # 512 bits are below what any library signs with today, so the limit itself is asked.
-    from app.adapters.mail import reading
+    names.records[name] = SHORT_KEY[1]
+    assert "too small" in why(judged(signed(written(), pem=SHORT_KEY[0])))
 
-    kept, reading.LEAST_KEY_BITS = reading.LEAST_KEY_BITS, 2048
-    try:
-        assert isinstance(judged(signed(written(), pem=pem)), Refused)
-    finally:
-        reading.LEAST_KEY_BITS = kept
+
+def test_an_unsafe_algorithm_is_refused(judged: Any) -> None:
+    raw = written()
+    header = dkim.sign(
+        raw, SELECTOR.encode(), b"corp.example", key()[0], signature_algorithm=b"rsa-sha1",
+        include_headers=[b"from", b"to", b"date", b"subject"],
+    )  # fmt: skip
+    assert dkim.verify(header + raw, dnsfunc=lambda *_, **__: key()[1].encode())
+    assert "rsa-sha1, which is not safe" in why(judged(header + raw))
+
+
+def test_a_key_in_testing_proves_nothing(judged: Any, names: Names) -> None:
+    names.records[f"{SELECTOR}._domainkey.corp.example"] = key()[1] + "; t = s : y"
+    assert "cannot be used" in why(judged(signed(written())))
+    names.records[f"{SELECTOR}._domainkey.corp.example"] = key()[1] + "; t=s"
+    assert isinstance(judged(signed(written())), Accepted)
+
+
+def test_a_mail_that_she_wrote_to_somebody_else_does_not_prove_that_he_is_her(judged: Any) -> None:
+    """Mallory brings an ordinary mail of Alice's to the address that was shown to him."""
+    for to in (
+        "mallory@evil.example",
+        '"token@gate.example" <mallory@evil.example>',
+        "(token@gate.example) mallory@evil.example",
+        "other@gate.example",
+        "token@gate.example, other@gate.example",
+    ):
+        assert "its To does not name" in why(judged(signed(written(to=to)))), to
+    several = "bob@corp.example, Gate <TOKEN@gate.example>"
+    assert isinstance(judged(signed(written(to=several))), Accepted)
+
+
+def test_a_reply_to_somebody_who_named_our_address_is_no_proof(judged: Any) -> None:
+    assert "reply" in why(judged(signed(written(In_Reply_To="<1@evil.example>"))))
+    assert "reply" in why(judged(signed(written(References="<1@evil.example>"))))
 
 
 def test_whom_it_was_written_to_decides_and_not_what_the_header_says(judged: Any) -> None:
@@ -129,14 +162,28 @@ def test_whom_it_was_written_to_decides_and_not_what_the_header_says(judged: Any
     assert "bounce" in why(judged(raw, envelope_from=""))
 
 
-def test_a_name_server_that_is_silent_or_wrong_is_no_proof(judged: Any, names: Names) -> None:
+def test_a_wrong_key_is_no_proof_and_a_silent_name_server_is_asked_again(
+    judged: Any, names: Names
+) -> None:
     name = f"{SELECTOR}._domainkey.corp.example"
     names.records[name] = "v=DKIM1; p=notbase64"
     assert isinstance(judged(signed(written())), Refused)
     names.records[name] = "v=DKIM1; p="  # revoked
     assert isinstance(judged(signed(written())), Refused)
+    names.records[name] = "v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="
+    assert isinstance(judged(signed(written())), Refused)
     del names.records[name]
     assert isinstance(judged(signed(written())), Refused)
+    names.failing.add(name)
+    with pytest.raises(RetryLater, match="no name server"):
+        judged(signed(written()))
+    # What is refused anyway waits for nobody, nor does it for a signature of somebody else's.
+    assert isinstance(judged(signed(written(), covers=(b"from",))), Refused)
+    names.failing.add(f"{SELECTOR}._domainkey.evil.example")
+    assert isinstance(judged(signed(written(), "evil.example")), Refused)
+    names.failing.discard(name)
+    names.records[name] = key()[1]
+    assert isinstance(judged(signed(signed(written()), "evil.example")), Accepted)
 
 
 def test_what_is_nested_in_the_body_is_never_parsed(judged: Any) -> None:
