@@ -3,15 +3,14 @@
 Only headers are parsed: what is nested in the body, however deep, is never looked at.
 """
 
-import logging
 import re
-from collections.abc import Callable
 from datetime import UTC, datetime
 from email.parser import BytesHeaderParser
 from email.policy import compat32
 from email.utils import getaddresses, parsedate_to_datetime
 
-from app.core.errors import RetryLater
+from app.adapters.mail.arc import sealed
+from app.adapters.mail.keys import SILENT, Keys, TxtLookup
 from app.core.proofs.letters import LEAST_KEY_BITS, MOST_BYTES, Letter, Signature
 from app.core.text import clean, one_line
 
@@ -19,27 +18,26 @@ MOST_SIGNATURES = 5
 _MOST_HEADER_BYTES = 200_000
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _COMMENT = re.compile(r"\([^()]*\)")
-# dkimpy logs what each sender wrote, line by line; what came of a mail is recorded by ourselves.
-SILENT = logging.getLogger("pulsegate.dkim")
-SILENT.addHandler(logging.NullHandler())
-SILENT.propagate = False
 _HEADER_END = re.compile(rb"\r?\n\r?\n")
-
-TxtLookup = Callable[[str, float], bytes | None]
-"""A name's TXT record as one string, or None where there is none; seconds to wait for it.
-
-`RetryLater` where nobody answers. `core` code never asks the network itself.
-"""
 
 
 class Unreadable(Exception):
     """What came is no mail that can be read."""
 
 
-def read(
-    raw: bytes, recipients: tuple[str, ...], envelope_from: str, lookup: TxtLookup, spf: str = ""
+def read(  # noqa: PLR0913 - what a mail server hands over
+    raw: bytes,
+    recipients: tuple[str, ...],
+    envelope_from: str,
+    lookup: TxtLookup,
+    *,
+    spf: str = "",
+    with_arc: bool = False,
 ) -> Letter:
-    """The letter. Raises `Unreadable` for what cannot be one; never anything else."""
+    """The letter. Raises `Unreadable` for what cannot be one; never anything else.
+
+    `with_arc`: its ARC chain is looked at too, which asks for more keys.
+    """
     if len(raw) > MOST_BYTES:
         raise Unreadable(f"it is larger than {MOST_BYTES:,} bytes")
     end = _HEADER_END.search(raw)
@@ -66,6 +64,7 @@ def read(
         date=date,
         size=len(raw),
         signatures=_signatures(raw, len(headers.get("dkim-signature", [])), lookup),
+        chain=sealed(raw, headers, lookup) if with_arc else None,
         spf=spf,
     )
 
@@ -93,20 +92,10 @@ def _signatures(raw: bytes, count: int, lookup: TxtLookup) -> tuple[Signature, .
 def _signature(raw: bytes, number: int, lookup: TxtLookup) -> Signature:
     import dkim
 
-    unanswered: list[str] = []
-
-    def txt(name: bytes | str, timeout: float = 5) -> bytes | None:
-        asked = name.decode("ascii", "replace") if isinstance(name, bytes) else name
-        try:
-            return usable(lookup(asked.rstrip("."), timeout))
-        except RetryLater as error:
-            unanswered.append(error.reason)
-            return None
-
-    problem = ""
+    keys, problem = Keys(lookup), ""
     try:
         checker = dkim.DKIM(raw, logger=SILENT, minkey=LEAST_KEY_BITS, timeout=5)
-        good = checker.verify(idx=number, dnsfunc=txt)
+        good = checker.verify(idx=number, dnsfunc=keys)
         problem = "" if good else "the signature does not fit, or its key cannot be used"
     except Exception as error:  # noqa: BLE001
         # dkimpy raises what its parser or the key's parser raise, for anything that is odd.
@@ -118,17 +107,8 @@ def _signature(raw: bytes, number: int, lookup: TxtLookup) -> Signature:
         has_length="l" in fields,
         problem=problem,
         algorithm=one_line(fields.get("a", "?").lower(), 40),
-        unanswered=bool(unanswered),
+        unanswered=keys.unanswered,
     )
-
-
-def usable(record: bytes | None) -> bytes | None:
-    """A key's record; None for one in testing (RFC 6376, 3.6.1: as if the mail was not signed)."""
-    if record is None:
-        return None
-    tags = re.sub(rb"\s+", b"", record).lower().split(b";")
-    flags = [tag[2:].split(b":") for tag in tags if tag.startswith(b"t=")]
-    return None if any(b"y" in found for found in flags) else record
 
 
 def _fields(raw: bytes, number: int) -> dict[str, str]:

@@ -4,11 +4,12 @@ The body is never read: only its hash counts, within DKIM. Nothing is ever answe
 nobody can make us write to others (backscatter).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from app.core.errors import RetryLater
 from app.core.fact import Fact
+from app.core.proofs.results import Results
 
 # RFC 6376, 5.4.1 recommends far more; these are what a proof rests on.
 SIGNED = frozenset({"from", "to", "date", "subject"})
@@ -40,6 +41,26 @@ class Signature(Fact):
     unanswered: bool = False
 
 
+class Seal(Fact):
+    """One ARC set (RFC 8617): who sealed, and what it found out when the mail came to it."""
+
+    domain: str
+    results: Results | None
+
+
+class Chain(Fact):
+    """A mail's ARC chain, the newest set first. `problem` is "" where all of it verifies.
+
+    `covers` and `has_length` are of the newest message signature; `unanswered` as of a signature.
+    """
+
+    seals: tuple[Seal, ...]
+    covers: frozenset[str]
+    has_length: bool
+    problem: str
+    unanswered: bool = False
+
+
 class Letter(Fact):
     """A mail as far as it counts. `headers` has each header's values by its lower-case name.
 
@@ -55,15 +76,20 @@ class Letter(Fact):
     date: datetime | None
     size: int
     signatures: tuple[Signature, ...]
+    chain: Chain | None = None
     spf: str = ""
 
 
 class Accepted(Fact):
-    """It proves that its sender wrote to the address with this token."""
+    """It proves that its sender wrote to the address with this token.
+
+    `sealed_by` is the ARC sealer whose word is taken for the signature; "" where it still verifies.
+    """
 
     sender: str
     token: str
     signed_by: str
+    sealed_by: str = ""
 
 
 class Refused(Fact):
@@ -77,9 +103,11 @@ def judge(
     now: datetime,
     token_of: Callable[[str], str | None],
     registrable: Callable[[str], str | None],
+    sealers: Collection[str] = (),
 ) -> Accepted | Refused:
     """Whether the mail counts. `token_of` gives the token of an address of ours, None for others.
 
+    `sealers` are the domains whose ARC seal the operator trusts: servers that change mails on the way.
     `RetryLater` where only a name server stands between the mail and an answer.
     """
     for check in (_shape, _machine):
@@ -95,11 +123,37 @@ def judge(
         return Refused(why="it was not written to one of our addresses")
     if {t for t in map(token_of, letter.to) if t is not None} != tokens:
         return Refused(why="its To does not name the address that it was brought to")
-    sender = letter.senders[0]
-    signed = _aligned(letter.signatures, sender.rpartition("@")[2], registrable)
-    if isinstance(signed, Refused):
-        return signed
-    return Accepted(sender=sender, token=tokens.pop(), signed_by=signed.domain)
+    signer = _signer(letter, registrable, sealers)
+    if isinstance(signer, Refused):
+        return signer
+    signed_by, sealed_by = signer
+    return Accepted(
+        sender=letter.senders[0], token=tokens.pop(), signed_by=signed_by, sealed_by=sealed_by
+    )
+
+
+def _signer(
+    letter: Letter, registrable: Callable[[str], str | None], sealers: Collection[str]
+) -> Refused | tuple[str, str]:
+    """Which domain of the sender's owner signed it, and by whose seal that is known ("" by itself)."""
+    own = registrable(letter.senders[0].rpartition("@")[2].lower())
+    ours = [s for s in letter.signatures if own and registrable(s.domain.lower()) == own]
+    for one in ours:
+        if not _fault(one):
+            return one.domain, ""
+    sealed = _sealed(letter.chain, ours, sealers) if sealers else ""
+    if isinstance(sealed, tuple):
+        return sealed
+    open_ = any(one.unanswered and not _weak(one) for one in ours)
+    if open_ or (sealers and letter.chain and letter.chain.unanswered):
+        raise RetryLater("no name server answered for the key of a signature")
+    return Refused(why=_reason(letter.signatures, "; ".join(map(_fault, ours)), sealed))
+
+
+def _reason(signatures: Sequence[Signature], why: str, sealed: str) -> str:
+    others = ", ".join(sorted({s.domain for s in signatures})[:3])
+    theirs = f"{others} is not the sender's domain" if others else "it carries no DKIM signature"
+    return "; ".join(filter(None, (why or theirs, sealed)))
 
 
 def _shape(letter: Letter) -> str:
@@ -135,27 +189,44 @@ def _machine(letter: Letter) -> str:
     return "it is a reply" if any(letter.headers.get(name) for name in _REPLY_HEADERS) else ""
 
 
-def _aligned(
-    signatures: Sequence[Signature], domain: str, registrable: Callable[[str], str | None]
-) -> Signature | Refused:
-    """The first signature that verifies, covers what counts, and is of the sender's own domain."""
-    own = registrable(domain.lower())
-    reasons, waits = [], False
-    for one in signatures:
-        if own is None or registrable(one.domain.lower()) != own:
-            reasons.append(f"{one.domain} is not the sender's domain")
-        elif one.algorithm not in ALGORITHMS:
-            reasons.append(f"{one.domain} signed with {one.algorithm}, which is not safe")
-        elif one.has_length:
-            reasons.append(f"{one.domain} signed only a part of it (l=)")
-        elif not one.covers >= SIGNED:
-            reasons.append(f"{one.domain} did not sign {', '.join(sorted(SIGNED - one.covers))}")
-        elif one.unanswered:
-            waits = True
-        elif one.problem:
-            reasons.append(f"{one.domain}: {one.problem}")
-        else:
-            return one
-    if waits:
-        raise RetryLater("no name server answered for the key of a signature")
-    return Refused(why="; ".join(reasons[:5]) or "it carries no DKIM signature")
+def _weak(one: Signature) -> str:
+    """Why a signature would not do even if it verified; "" where it would."""
+    if one.algorithm not in ALGORITHMS:
+        return f"{one.domain} signed with {one.algorithm}, which is not safe"
+    if one.has_length:
+        return f"{one.domain} signed only a part of it (l=)"
+    missing = ", ".join(sorted(SIGNED - one.covers))
+    return f"{one.domain} did not sign {missing}" if missing else ""
+
+
+def _fault(one: Signature) -> str:
+    """Why a signature of the sender's domain does not count; "" where it does."""
+    return _weak(one) or (f"{one.domain}: {one.problem}" if one.problem else "")
+
+
+def _sealed(
+    chain: Chain | None, ours: Sequence[Signature], sealers: Collection[str]
+) -> str | tuple[str, str]:
+    """The signing domain and the sealer that saw its signature verify, or why there is none.
+
+    From the newest set back, for as long as each sealer is trusted: the first that saw a signature of
+    the sender's domain pass, one that is still there and would do, has said so under its own seal.
+    """
+    if chain is None or not chain.seals:
+        return ""
+    if chain.problem:
+        return f"its ARC chain: {chain.problem}"
+    missing = ", ".join(sorted((SIGNED | {"dkim-signature"}) - chain.covers))
+    if missing or chain.has_length:
+        return f"its last ARC sealer did not sign {missing or 'all of it (l=)'}"
+    good = {one.domain.lower() for one in ours if not _weak(one)}
+    for seal in chain.seals:
+        if seal.domain not in sealers:
+            return f"{seal.domain} sealed it, which the operator did not list"
+        for method in seal.results.methods if seal.results else ():
+            if method.name == "dkim" and method.result == "pass":
+                signer = method.properties.get("header.d", "").lower().rstrip(".")
+                signer = signer or method.properties.get("header.i", "").rpartition("@")[2].lower()
+                if signer in good:
+                    return signer, seal.domain
+    return "no trusted ARC sealer saw a signature of the sender's domain verify"
