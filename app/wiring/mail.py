@@ -12,8 +12,8 @@ import structlog
 from app.adapters.catalogues import words
 from app.adapters.mail.dns import records
 from app.adapters.mail.inbound import Inbound, inbound
-from app.adapters.mail.lists import InstalledLists
 from app.adapters.mail.keys import TxtLookup
+from app.adapters.mail.lists import InstalledLists
 from app.adapters.mail.reading import Unreadable, read
 from app.adapters.mail.receiver import Receiver
 from app.adapters.mail.sender import Sender
