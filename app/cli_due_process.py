@@ -61,12 +61,12 @@ def backtest(
     """What the gate would have done on the last pull requests, before anybody installs it.
 
     Each is decided as of its own day. Nothing is written on GitHub; public repositories need no
-    token, GITHUB_TOKEN raises GitHub's limit from 60 requests an hour to 5,000. What was read is
-    kept in the state folder, so that a run that was stopped goes on.
+    token, but with GITHUB_TOKEN what was changed is read too, and GitHub's limit rises from 60
+    requests an hour to 5,000. What was read is kept in the state folder, so that a run that was
+    stopped goes on.
 
     Example: pulsegate backtest vllm-project/vllm --last 500
     """
-    from app.core.history import UNKNOWN, unjudged
     from app.settings import load
     from app.wiring.backtest import from_github, from_recording
 
@@ -78,12 +78,11 @@ def backtest(
         found = from_github(settings, repository, last, text, _tell)
     if sys.stderr.isatty():
         typer.echo("", err=True)
-    _print(found, json=json)
+    _print(found.report, json=json)
     if not json:
         typer.echo("\nWhat history does not say:\n")
-        for line in UNKNOWN if not recording else UNKNOWN[2:3]:
+        for line in found.unknown:
             typer.echo(f"- {line}")
-        typer.echo(f"- Not judged, since they read what is changed: {', '.join(unjudged())}.")
 
 
 @trust.command("import")

@@ -1,32 +1,58 @@
 """A repository's past pull requests as a recording, so that each is decided as of its own day."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from app.core.change import Change
 from app.core.github import PullRequest, Repository
+from app.core.past import Past, change_as_of
 from app.core.rules import RULES
 
+BEFORE = (
+    "What was before the oldest of these pull requests is not known, so that authors may count as "
+    "newcomers who were none."
+)
 # What history does not hold; said with every report of it.
 UNKNOWN = (
     "Titles and descriptions are as they stand now, not as they were on the day.",
     "Who is on the team is what GitHub says today; permissions of then are nowhere.",
-    "What was before the oldest of these pull requests is not known, so that authors may count as "
-    "newcomers who were none.",
+    BEFORE,
     "Comments are not read: whether authors answered is not known.",
+    "Templates, and what lies at the top of the repository, are as they stand now.",
 )
 
 
-def unjudged() -> tuple[str, ...]:
-    """The rules that history says nothing of: they read what a pull request changes."""
-    return tuple(rule.name for rule in RULES if rule.needs)
+def unjudged(known: int, total: int) -> str:
+    """Which rules were not judged on how many pull requests, as a sentence; "" for none.
+
+    They read what a pull request changes, which is `known` of those that nobody pushed to later.
+    """
+    if known >= total:
+        return ""
+    rules = ", ".join(rule.name for rule in RULES if rule.needs)
+    return (
+        f"What was changed on the day is known of {known} pull requests out of {total}. On the "
+        f"others (pushed to later, or not read) these rules were not judged: {rules}."
+    )
+
+
+def _change(pull: PullRequest, past: Mapping[int, Past]) -> Change | None:
+    known = past.get(pull.number)
+    return change_as_of(known, pull.created_at) if known else None
 
 
 def recording(
-    repository: Repository, pulls: Iterable[PullRequest], policy: str | None
+    repository: Repository,
+    pulls: Iterable[PullRequest],
+    policy: str | None,
+    past: Mapping[int, Past],
 ) -> Iterator[str]:
-    """Lines of a recording (`core.recording`), in the order in which it all happened."""
+    """Lines of a recording (`core.recording`), in the order in which it all happened.
+
+    `past`: what they changed, by number, as far as that was read.
+    """
     policies = {repository.full_name: policy} if policy else {}
     yield json.dumps({"recording": 1, "note": "backtest", "policies": policies})
     turns: list[tuple[datetime, int, str, PullRequest]] = []
@@ -35,12 +61,14 @@ def recording(
         if pull.state == "closed":
             turns.append((pull.merged_at or pull.updated_at, pull.number, "closed", pull))
     for at, number, action, pull in sorted(turns, key=lambda t: (t[0], t[1], t[2] != "opened")):
+        change = _change(pull, past) if action == "opened" else None
         yield json.dumps(
             {
                 "at": at.isoformat(),
                 "event": "pull_request",
                 "guid": f"{number}:{action}",
                 "payload": _payload(repository, action, at, pull),
+                **({"change": change.model_dump(mode="json")} if change else {}),
             }
         )
 

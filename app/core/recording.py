@@ -3,7 +3,8 @@
 The first line may be a header, `{"recording": 1, "note": …, "roles": {account id: role},
 "policies": {"owner/name": YAML text}}`. Each other line is one delivery, `{"at": ISO 8601,
 "event": …, "guid": …, "payload": {…}}`. Without `guid` it is a digest of the line, without `at`
-the time that the payload itself names.
+the time that the payload itself names. `"change": {…}` (`core.change`) is what the pull request
+changed then, for want of a GitHub to ask.
 """
 
 import codecs
@@ -23,6 +24,7 @@ from pydantic import (
 )
 from pydantic_core import from_json
 
+from app.core.change import Change
 from app.core.config import Version
 from app.core.errors import UserError
 from app.core.fact import Fact
@@ -75,6 +77,7 @@ class RecordedDelivery(Fact):
     event: str
     guid: str
     payload: dict[str, Any]
+    change: Change | None = None
 
 
 class _Line(BaseModel):
@@ -87,6 +90,7 @@ class _Line(BaseModel):
         str, BeforeValidator(lambda v: one_line(v, 100) if isinstance(v, str) else v)
     ] = ""
     payload: dict[str, Any]
+    change: Change | None = None
 
 
 def read(lines: Iterable[str | bytes]) -> tuple[Header, Iterator[RecordedDelivery]]:
@@ -165,6 +169,7 @@ def _deliveries(rows: Iterator[_Row]) -> Iterator[RecordedDelivery]:
             event=line.event,
             guid=line.guid or digest,
             payload=line.payload,
+            change=line.change and _change_as_recorded(line.change),
         )
 
 
@@ -220,10 +225,30 @@ def as_recorded(payload: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("repositories", "repositories_added", "repositories_removed"):
         if isinstance(copy.get(name), list):
             copy[name] = [_negated(r) if isinstance(r, Mapping) else r for r in copy[name]]
+    pull = copy.get("pull_request")
+    if isinstance(pull, Mapping):
+        copy["pull_request"] = {
+            **pull,
+            **{s: _side(pull[s]) for s in ("base", "head") if s in pull},
+        }
     installation = copy.get("installation")
     known = _negated(installation) if isinstance(installation, Mapping) else {}
     copy["installation"] = known if _is_id(known.get("id")) else {**known, "id": NO_INSTALLATION}
     return copy
+
+
+def _side(part: Any) -> Any:
+    repository = part.get("repo") if isinstance(part, Mapping) else None
+    return {**part, "repo": _negated(repository)} if isinstance(repository, Mapping) else part
+
+
+def _change_as_recorded(change: Change) -> Change:
+    """With the ids of repositories as in `as_recorded`."""
+    issues = change.issues
+    if issues is None:
+        return change
+    own = tuple(i.model_copy(update={"repository_id": -abs(i.repository_id)}) for i in issues)
+    return change.model_copy(update={"issues": own})
 
 
 def _negated(part: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """One pull request judged: the facts, with few reads of GitHub, and the decision on them."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -30,6 +30,10 @@ _LINKS = ((timedelta(days=3), timedelta(hours=6)), (timedelta(days=30), timedelt
 _NEEDY = {rule.name for rule in RULES if "change" in rule.needs}
 
 
+# What a recording says of changes, by repository id and number.
+Changes = Mapping[tuple[int, int], Change]
+
+
 class Judged(NamedTuple):
     """A case, the facts that it was decided on, and the decision: None where nothing changed.
 
@@ -44,13 +48,14 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True)
 class Judge:
-    """What judging needs of the world."""
+    """What judging needs of the world. `recorded`: changes of recordings, see `Changes`."""
 
     database: Database
     reader: Reader
     scorer: Scorer
     means: Means
     clock: Callable[[], datetime]
+    recorded: Changes = field(default_factory=dict)
 
     def judge(
         self, row: cases.Row, evidence: Evidence, roles: Roles, policy: Policy, version: str
@@ -90,7 +95,7 @@ class Judge:
         page = self.means.verify_page(where, row.case.number)
         facts = facts_of(self.database, row, evidence, roles, policy)
         facts = facts.model_copy(update={"verify_page": page})
-        if roles.standing.recorded or not wants_change(row.case, facts, policy):
+        if not wants_change(row.case, facts, policy):
             return self._pushed(facts, evidence), False
         change, missing = self._change(row, roles)
         if change is not None:
@@ -102,6 +107,8 @@ class Judge:
         return self._pushed(facts, evidence), missing
 
     def _change(self, row: cases.Row, roles: Roles) -> tuple[Change | None, bool]:
+        if roles.standing.recorded:
+            return self.recorded.get((row.case.repository_id, row.case.number)), False
         try:
             return self.reader.change(roles.standing.repository, row.case.number), False
         except (RetryLater, Rejected) as error:

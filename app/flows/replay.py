@@ -11,10 +11,11 @@ from datetime import UTC, datetime
 
 from pydantic import ValidationError
 
+from app.core.change import Change
 from app.core.errors import UserError
 from app.core.events import address
 from app.core.fact import Fact
-from app.core.github import Installation, Repository
+from app.core.github import Installation, PullRequest, Repository
 from app.core.policy import Policy
 from app.core.ports import Task
 from app.core.recording import NO_INSTALLATION, Header, RecordedDelivery, as_recorded, read
@@ -56,13 +57,14 @@ class Rings:
 class Replay:
     """Feeds a recording to the pipeline; nothing is ever asked of GitHub or written there.
 
-    `rings` is the doorbell of `triage`.
+    `rings` is the doorbell of `triage`, and `changes` what it knows of changes.
     """
 
     database: Database
     triage: Triage
     rings: Rings
     parse_policy: Callable[[str], Policy]
+    changes: dict[tuple[int, int], Change]
 
     def run(self, lines: Iterable[str | bytes]) -> Iterator[Step]:
         """Replays as far as it is iterated. Raises `UserError` at a line that is broken."""
@@ -72,6 +74,7 @@ class Replay:
             payload = as_recorded(delivery.payload)
             at = min(delivery.at or self.triage.clock(), self.triage.clock())
             self._make_known(header, policies, payload, at)
+            self._remember(delivery.change, payload)
             made = self._store(delivery, payload, at)
             if made is not None:
                 self.triage.run(made)
@@ -107,6 +110,16 @@ class Replay:
                 policy = policies[repository.full_name]
                 configurations.keep_own(tx, repository.id, None, "recorded", at)
                 configurations.put_policy(tx, repository.id, policy, "recorded")
+
+    def _remember(self, change: Change | None, payload: dict[str, object]) -> None:
+        """What a line says of its pull request's change, for as long as the replay lasts."""
+        try:
+            repository = Repository.model_validate(payload.get("repository"))
+            pull = PullRequest.model_validate(payload.get("pull_request"))
+        except ValidationError:
+            return
+        if change is not None:
+            self.changes[repository.id, pull.number] = change
 
     def _store(
         self, delivery: RecordedDelivery, payload: dict[str, object], at: datetime

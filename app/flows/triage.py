@@ -1,7 +1,7 @@
 """One pull request, from what waits in the inbox to a stored decision and its effects."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from app.core.audit import by_hand, decided
@@ -22,7 +22,7 @@ from app.flows import campaigns, fairness, spending, waves
 from app.flows.config_checks import ConfigChecks
 from app.flows.evidence import Evidence, Roles, event_of, gather
 from app.flows.housekeeping import NO_INSTALLATION, Housekeeping, ended_unheard, learn
-from app.flows.judge import Judge, Judged
+from app.flows.judge import Changes, Judge, Judged
 from app.flows.noting import keep_obeyed, note, place_of
 from app.flows.obeying import Obeying
 from app.flows.policy import Refresh
@@ -38,7 +38,10 @@ _UNCHANGED = "nothing that matters changed"
 
 @dataclass(frozen=True)
 class Triage:
-    """What deciding needs of the world. `app_login` is our App's own login, `…[bot]`."""
+    """What deciding needs of the world.
+
+    `app_login` is our App's own login, `…[bot]`; `recorded` what a recording says of changes.
+    """
 
     database: Database
     reader: Reader
@@ -50,6 +53,7 @@ class Triage:
     sketcher: Sketcher
     app_login: Callable[[], str | None]
     clock: Callable[[], datetime]
+    recorded: Changes = field(default_factory=dict)
 
     def run(self, inbox_id: int) -> None:
         """Handles the row, and with it all that waits for the same pull request.
@@ -237,7 +241,9 @@ class Triage:
             raise RetryLater("the case vanished while it was decided")
         tier = spending.tier(self.database, row, roles.now)
         spending.require_budget(row, evidence, roles, policy, tier)
-        judge = Judge(self.database, self.reader, self.scorer, self.means, self.clock)
+        judge = Judge(
+            self.database, self.reader, self.scorer, self.means, self.clock, self.recorded
+        )
         judged = judge.judge(row, evidence, roles, policy, standing.policy_sha)
         if isinstance(self.reader, Counted):
             with self.database.begin() as tx:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO
 
 from app.adapters.policy_file import parse_policy
+from app.core.change import Change
 from app.core.errors import UserError
 from app.core.recording import LINE_LIMIT
 from app.flows.replay import Replay, Rings, Step
@@ -36,10 +37,11 @@ def replay(settings: Settings, path: Path) -> Iterator[Step]:
     parts = WorkerParts(settings, doorbell=rings)
     try:
         # Also where an App is configured, it has nothing to do with what was recorded elsewhere.
-        triage = parts.without_github().triage
+        changes: dict[tuple[int, int], Change] = {}
+        triage = parts.without_github(changes).triage
         with opened(path) as file:
             # Never more of a line than is looked at: a packed one may have no end.
             lines = iter(lambda: file.readline(LINE_LIMIT + 1), b"")
-            yield from Replay(parts.base.database, triage, rings, parse_policy).run(lines)
+            yield from Replay(parts.base.database, triage, rings, parse_policy, changes).run(lines)
     finally:
         parts.close()

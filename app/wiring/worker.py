@@ -18,6 +18,7 @@ from app.adapters.queue import CeleryDoorbell
 from app.core.cases import Means
 from app.core.ports import AppApi, Doorbell, Reader, Writer
 from app.core.scoring import RuleScorer
+from app.flows.judge import Changes
 from app.flows.mailing import Mailing
 from app.flows.perform import Perform
 from app.flows.reconcile import Reconcile
@@ -71,9 +72,13 @@ class WorkerParts:
             self._github = github
         return self._flows
 
-    def without_github(self) -> Flows:
-        """The flows where there is no GitHub to ask, whatever is configured."""
-        return self._build(None)
+    def without_github(self, recorded: Changes) -> Flows:
+        """The flows where there is no GitHub to ask, whatever is configured.
+
+        `recorded`: what a recording says of changes.
+        """
+        absent = NoGitHub()
+        return self._wire(absent, absent, absent, None, None, recorded)
 
     def _build(self, github: GitHub | None) -> Flows:
         absent = NoGitHub()
@@ -90,10 +95,16 @@ class WorkerParts:
             app, reader = api, GitHubReader(github.installation)
             login, target = credentials.bot_login, str(credentials.app_id)
             writer = GitHubWriter(github.installation, app_id=credentials.app_id, bot_login=login)
-        return self._wire(reader, writer, app, login, target)
+        return self._wire(reader, writer, app, login, target, {})
 
-    def _wire(
-        self, reader: Reader, writer: Writer, app: AppApi, login: str | None, target: str | None
+    def _wire(  # noqa: PLR0913 - what flows need of GitHub
+        self,
+        reader: Reader,
+        writer: Writer,
+        app: AppApi,
+        login: str | None,
+        target: str | None,
+        recorded: Changes,
     ) -> Flows:
         database, bell, clock = self.base.database, self._doorbell, self._clock
         site = self.base.settings.public_url
@@ -114,6 +125,7 @@ class WorkerParts:
                 sketcher=MinHashes(),
                 app_login=lambda: login,
                 clock=clock,
+                recorded=recorded,
             ),
             perform=Perform(
                 database=database,

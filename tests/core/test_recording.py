@@ -231,3 +231,30 @@ def test_real_payloads_are_read() -> None:
                 if one.event == "pull_request":
                     assert one.at is not None
     assert count >= 171
+
+
+def test_a_change_is_of_the_recorded_repository_too() -> None:
+    issue = {"repository_id": 7, "number": 2, "open": True}
+    line = {
+        "event": "pull_request",
+        "payload": {
+            "repository": {"id": 7},
+            "pull_request": {"base": {"repo": {"id": 7}}, "head": {"repo": None}},
+        },
+        "change": {"head_sha": "a", "issues": [issue]},
+    }
+    _, deliveries = read([json.dumps(line)])
+    (delivery,) = deliveries
+    payload = as_recorded(delivery.payload)
+    assert delivery.change is not None
+    assert delivery.change.issues is not None
+    ids = {payload["repository"]["id"], payload["pull_request"]["base"]["repo"]["id"]}
+    assert ids == {delivery.change.issues[0].repository_id} == {-7}
+    assert payload["pull_request"]["head"] == {"repo": None}
+
+
+def test_a_change_that_does_not_fit_is_told_with_its_line() -> None:
+    line = {"event": "pull_request", "payload": {}, "change": {"files": 5}}
+    _, deliveries = read([json.dumps(line)])
+    with pytest.raises(UserError, match=r"line 1 .*change"):
+        next(deliveries)

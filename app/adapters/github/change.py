@@ -18,38 +18,44 @@ from app.core.change import (
 )
 from app.core.errors import Rejected, RetryLater
 from app.core.facts import RepositoryRef
-from app.core.github import Id, Line, Narrow, Prose
+from app.core.github import Id, Line, Moment, Narrow, Prose
 from app.core.text import one_line
 
-QUERY = """
-query($owner: String!, $name: String!, $number: Int!) {
-  repository(owner: $owner, name: $name) {
-    pullRequestTemplates { filename body }
-    pullRequest(number: $number) {
-      headRefOid
-      changedFiles
-      files(first: 100) { nodes { path additions deletions changeType } }
-      commits(last: 100) {
-        totalCount
-        nodes {
-          commit { oid committedViaWeb parents { totalCount } author { user { databaseId } } }
-        }
-      }
-      closingIssuesReferences(first: 20) {
-        nodes {
-          number
-          state
-          repository { databaseId }
-          labels(first: 50) { nodes { name } }
-          assignees(first: 20) { nodes { databaseId } }
-          author { ... on User { databaseId } ... on Bot { databaseId } }
-        }
-      }
-      baseRef { target { ... on Commit { tree { entries { name } } } } }
+FIELDS = """
+fragment changed on PullRequest {
+  headRefOid
+  changedFiles
+  files(first: 100) { nodes { path additions deletions changeType } }
+  commits(last: 100) {
+    totalCount
+    nodes {
+      commit { oid committedViaWeb parents { totalCount } author { user { databaseId } } }
+    }
+  }
+  closingIssuesReferences(first: 20) {
+    nodes {
+      number
+      state
+      repository { databaseId }
+      labels(first: 50) { nodes { name } }
+      assignees(first: 20) { nodes { databaseId } }
+      author { ... on User { databaseId } ... on Bot { databaseId } }
     }
   }
 }
 """
+TREE = "target { ... on Commit { tree { entries { name } } } }"
+QUERY = f"""
+query($owner: String!, $name: String!, $number: Int!) {{
+  repository(owner: $owner, name: $name) {{
+    pullRequestTemplates {{ filename body }}
+    pullRequest(number: $number) {{
+      ...changed
+      baseRef {{ {TREE} }}
+    }}
+  }}
+}}
+{FIELDS}"""
 _ISSUES = "closingIssuesReferences"
 _UNSEEN = {"FORBIDDEN", "NOT_FOUND"}
 
@@ -73,7 +79,10 @@ class _Author(Narrow):
     user: _Account | None = None
 
 
-class _Commit(Narrow):
+class CommitNode(Narrow):
+    """`committedDate` is asked for of the past alone."""
+
+    committedDate: Moment | None = None
     oid: Line
     committedViaWeb: bool = False
     parents: _Count = _Count()
@@ -81,14 +90,14 @@ class _Commit(Narrow):
 
 
 class _Wrapped(Narrow):
-    commit: _Commit
+    commit: CommitNode
 
 
 class _Files(Narrow):
     nodes: tuple[_File, ...] = ()
 
 
-class _Commits(Narrow):
+class CommitNodes(Narrow):
     totalCount: int = 0
     nodes: tuple[_Wrapped, ...] = ()
 
@@ -105,7 +114,31 @@ class _Accounts(Narrow):
     nodes: tuple[_Account, ...] = ()
 
 
-class _Issue(Narrow):
+class TurnNode(Narrow):
+    """One event of a timeline."""
+
+    typename: Line = Field(alias="__typename")
+    createdAt: Moment | None = None
+    label: _Label | None = None
+    assignee: _Account | None = None
+
+
+class _Page(Narrow):
+    hasNextPage: bool = False
+
+
+class TurnNodes(Narrow):
+    """The first of them."""
+
+    pageInfo: _Page = _Page()
+    nodes: tuple[TurnNode, ...] = ()
+
+
+class IssueNode(Narrow):
+    """`createdAt` and `turns` are asked for of the past alone."""
+
+    createdAt: Moment | None = None
+    turns: TurnNodes = TurnNodes()
     number: Id
     state: str
     repository: _Account
@@ -114,8 +147,10 @@ class _Issue(Narrow):
     author: _Account | None = None
 
 
-class _Issues(Narrow):
-    nodes: tuple[_Issue | None, ...] = ()
+class IssueNodes(Narrow):
+    """As GitHub pages them."""
+
+    nodes: tuple[IssueNode | None, ...] = ()
 
 
 class _Entry(Narrow):
@@ -130,34 +165,43 @@ class _Target(Narrow):
     tree: _Tree = _Tree()
 
 
-class _Ref(Narrow):
+class RefNode(Narrow):
+    """A branch: what lies at the top of its tree."""
+
     target: _Target = _Target()
 
 
-class _Pull(Narrow):
+class PullNode(Narrow):
+    """`forced` (force pushes) is asked for of the past alone."""
+
+    forced: TurnNodes = TurnNodes()
     headRefOid: Line
     changedFiles: int = 0
     files: _Files = _Files()
-    commits: _Commits = _Commits()
-    closingIssuesReferences: _Issues | None = None
-    baseRef: _Ref | None = None
+    commits: CommitNodes = CommitNodes()
+    closingIssuesReferences: IssueNodes | None = None
+    baseRef: RefNode | None = None
 
 
-class _Template(Narrow):
+class TemplateNode(Narrow):
+    """A template for descriptions."""
+
     filename: Line = ""
     body: Prose = ""
 
 
 class _Repository(Narrow):
-    pullRequestTemplates: tuple[_Template, ...] = ()
-    pullRequest: _Pull | None = None
+    pullRequestTemplates: tuple[TemplateNode, ...] = ()
+    pullRequest: PullNode | None = None
 
 
 class _Data(Narrow):
     repository: _Repository | None = None
 
 
-class _Error(Narrow):
+class GraphError(Narrow):
+    """An error beside what could be answered."""
+
     type: str = ""
     message: Line = ""
     path: tuple[str | int, ...] = ()
@@ -165,7 +209,7 @@ class _Error(Narrow):
 
 class _Answer(Narrow):
     data: _Data | None = None
-    errors: tuple[_Error, ...] = Field(default=())
+    errors: tuple[GraphError, ...] = Field(default=())
 
 
 def read_change(github: Connection, repository: RepositoryRef, number: int) -> Change:
@@ -178,23 +222,32 @@ def read_change(github: Connection, repository: RepositoryRef, number: int) -> C
     hidden = [e for e in unseen if e.path[-1:] == (_ISSUES,)]
     other = next((e for e in answer.errors if e not in unseen), None)
     if other is not None:
-        raise _failed(other)
+        raise failed(other)
     if answer.data is None or answer.data.repository is None:
         raise RetryLater(f"{UNREADABLE} (an answer without data)")
     pull = answer.data.repository.pullRequest
     if pull is None:
         raise Rejected("GitHub knows of no such pull request", status=404)
-    return _change(pull, answer.data.repository.pullRequestTemplates, hidden=bool(hidden))
+    templates = answer.data.repository.pullRequestTemplates
+    return to_change(pull, templates, pull.baseRef, hidden=bool(hidden))
 
 
-def _failed(error: _Error) -> RetryLater | Rejected:
+def failed(error: GraphError) -> RetryLater | Rejected:
+    """An error of GraphQL's in the flows' words."""
     reason = one_line(f"GitHub's GraphQL answered {error.type or 'an error'}: {error.message}")
     if error.type == "NOT_FOUND":
         return Rejected(reason, status=404)
     return RetryLater(reason)
 
 
-def _change(pull: _Pull, templates: tuple[_Template, ...], *, hidden: bool) -> Change:
+def to_change(
+    pull: PullNode,
+    templates: tuple[TemplateNode, ...],
+    base: RefNode | None,
+    *,
+    hidden: bool = False,
+) -> Change:
+    """The change as GitHub showed it. `hidden`: it showed no issues."""
     return Change(
         head_sha=pull.headRefOid,
         files=tuple(_file(f) for f in pull.files.nodes[:MOST_FILES]),
@@ -203,7 +256,7 @@ def _change(pull: _Pull, templates: tuple[_Template, ...], *, hidden: bool) -> C
         commits_total=pull.commits.totalCount,
         issues=None if hidden else _issues(pull.closingIssuesReferences),
         templates=tuple(Template(name=t.filename, body=t.body) for t in templates),
-        top_level=tuple(e.name for e in pull.baseRef.target.tree.entries) if pull.baseRef else (),
+        top_level=tuple(e.name for e in base.target.tree.entries) if base else (),
     )
 
 
@@ -219,7 +272,7 @@ def _file(found: _File) -> ChangedFile:
     )
 
 
-def _commit(found: _Commit) -> Commit:
+def _commit(found: CommitNode) -> Commit:
     user = found.author.user if found.author else None
     return Commit(
         sha=found.oid,
@@ -229,7 +282,7 @@ def _commit(found: _Commit) -> Commit:
     )
 
 
-def _issues(found: _Issues | None) -> tuple[LinkedIssue, ...] | None:
+def _issues(found: IssueNodes | None) -> tuple[LinkedIssue, ...] | None:
     if found is None:
         return None
     return tuple(

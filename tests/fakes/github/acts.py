@@ -53,7 +53,7 @@ class Acts(Admin):
         for path, text in (head_files or {}).items():
             pull.head_files[path] = text.encode()
             pull.files.append((path, 1, 1, "MODIFIED"))
-        pull.commits, pull.closes = [PullCommit(sha, user)], list(closes)
+        pull.commits, pull.closes = [PullCommit(sha, user, at=now)], list(closes)
         self.tell_pull("opened", repository, pull, user)
         return pull
 
@@ -95,7 +95,7 @@ class Acts(Admin):
         before, pull.head_sha = pull.head_sha, sha_of(pull.head_sha)
         repository.shas.add(pull.head_sha)
         sender = self.user(by) if by else pull.user
-        pull.commits.append(PullCommit(pull.head_sha, sender, update))
+        pull.commits.append(PullCommit(pull.head_sha, sender, update, self.now()))
         return self._touch(
             "synchronize", repository, pull, sender, before=before, after=pull.head_sha
         )

@@ -4,6 +4,7 @@ The schema is the npm package `@octokit/graphql-schema`; without it there is no 
 old server. What a resolver does not know is an error of the stand-in, seen as a violation.
 """
 
+from datetime import datetime
 from functools import cache
 from pathlib import PurePosixPath
 from typing import Any
@@ -12,6 +13,7 @@ from graphql import GraphQLError, GraphQLSchema, build_ast_schema, execute_sync,
 
 from tests.fakes.github.model import Issue, Pull, PullCommit, Repository, User
 from tests.fakes.github.routes import Answer, Call, Refusal, route
+from tests.fakes.github.shapes_base import when
 from tests.fakes.node import package, require_package_in_ci
 
 GRAPHQL_SCHEMA = "@octokit/graphql-schema"
@@ -28,7 +30,7 @@ def schema() -> GraphQLSchema | None:
     return build_ast_schema(document, assume_valid=True, assume_valid_sdl=True)
 
 
-@route("POST", "/graphql", "installation")
+@route("POST", "/graphql", "token")
 def graphql(call: Call) -> Answer:
     """200 with `data` and `errors`, whatever went wrong with the query."""
     known = schema()
@@ -83,6 +85,10 @@ class _Repository:
             if path.lower().removeprefix(".github/") == "pull_request_template.md"
         ]
 
+    @property
+    def defaultBranchRef(self) -> Any:
+        return {"target": _Base(self._of)}
+
     def pullRequest(self, _info: Any, number: int) -> Any:
         pull = self._of.pulls.get(number)
         if pull is None:
@@ -108,6 +114,9 @@ class _Pull:
         nodes = [{"commit": _commit(c)} for c in self._of.commits[-last:]]
         return {"totalCount": len(self._of.commits), "nodes": nodes}
 
+    def timelineItems(self, _info: Any, **_: Any) -> Any:
+        return {"nodes": [], "pageInfo": {"hasNextPage": False}}
+
     def closingIssuesReferences(self, _info: Any, first: int, **_: Any) -> Any:
         issues = [self._repository.issues[n] for n in self._of.closes[:first]]
         return {"nodes": [_Issue(self._repository, i) for i in issues]}
@@ -124,6 +133,7 @@ class _Base:
 def _commit(commit: PullCommit) -> dict[str, Any]:
     return {
         "oid": commit.sha,
+        "committedDate": when(commit.at),
         "committedViaWeb": commit.update,
         "parents": {"totalCount": 2 if commit.update else 1},
         "author": {"user": _user(commit.author)},
@@ -137,6 +147,11 @@ class _Issue:
         self.state = of.state.upper()
         self.repository = {"databaseId": repository.id}
         self.author = _user(of.user)
+        self.createdAt = when(of.created_at)
+
+    def timelineItems(self, _info: Any, first: int, **_: Any) -> Any:
+        nodes = [_Turn(*turn) for turn in self._of.turns]
+        return {"nodes": nodes[:first], "pageInfo": {"hasNextPage": len(nodes) > first}}
 
     def labels(self, _info: Any, first: int, **_: Any) -> Any:
         if self._of.hidden:
@@ -145,6 +160,13 @@ class _Issue:
 
     def assignees(self, _info: Any, first: int, **_: Any) -> Any:
         return {"nodes": [_user(user) for user in self._of.assignees[:first]]}
+
+
+class _Turn:
+    def __init__(self, kind: str, at: datetime, what: str | User | None) -> None:
+        self.kind, self.createdAt = kind, when(at)
+        self.label = {"name": what}
+        self.assignee = _user(what) if isinstance(what, User) else None
 
 
 class _User:

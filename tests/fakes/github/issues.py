@@ -31,6 +31,7 @@ class Acts(PullActs):
         repository = self.repository(repo)
         issue, label = repository.issues[number], self.label_named(repository, name)
         issue.labels.append(label)
+        issue.turns.append(("LabeledEvent", self.now(), label.name))
         shape = self.shapes.label(repository, label)
         self._tell_issue("labeled", repository, issue, self.user(by), label=shape)
 
@@ -40,6 +41,7 @@ class Acts(PullActs):
         repository, who = self.repository(repo), self.user(login)
         issue = repository.issues[number]
         issue.assignees.append(who)
+        issue.turns.append(("AssignedEvent", self.now(), who))
         shape = self.shapes.user(who)
         self._tell_issue("assigned", repository, issue, self.user(by), assignee=shape)
 

@@ -153,6 +153,7 @@ class PullCommit:
     sha: str
     author: User | None
     update: bool = False
+    at: datetime | None = None
 
 
 @dataclass(eq=False)
@@ -168,6 +169,8 @@ class Issue:
     state: str = "open"
     labels: list[Label] = field(default_factory=list)
     assignees: list[User] = field(default_factory=list)
+    # What was done to it: kind as GraphQL names it, time, label's name or account.
+    turns: list[tuple[str, datetime, str | User | None]] = field(default_factory=list)
     hidden: bool = False
     body: str | None = None
     app: "App | None" = None
