@@ -12,6 +12,7 @@ import typer
 
 from app import __version__
 from app import cli_due_process as due_process
+from app.cli_kernels import kernels
 from app.core.errors import RetryLater, UserError
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ audit = typer.Typer(
 )
 app.add_typer(audit, name="audit")
 due_process.register(app)
+app.add_typer(kernels, name="kernels")
 
 
 def _version(wanted: bool) -> None:

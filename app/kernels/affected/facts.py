@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 FACTS_VERSION = "1"  # goes up with every change of what the parsers below find
 
@@ -27,8 +27,7 @@ class Flag(StrEnum):
     UNREAD = "unread"  # too large, too slow, or it broke the parser: nothing is known of it
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(NamedTuple):
     """A definition at a file's top level.
 
     `digest` changes with its code, not with comments or line breaks. `uses` are names: C++

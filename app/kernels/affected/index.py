@@ -26,20 +26,28 @@ class Index:
         self.operators = _operators.find(files, self.cpp, self.python)
         self._implements: dict[Node, list[Operator]] = defaultdict(list)
         self._by_file: dict[str, list[Operator]] = defaultdict(list)
+        self._registered: dict[str, list[Operator]] = defaultdict(list)
         self._symbols: dict[str, dict[str, Symbol]] = {}
         for operator in self.operators.values():
             for source in operator.sources:
                 self._implements[source].append(operator)
             for path in operator.files:
                 self._by_file[path].append(operator)
+            for path in dict.fromkeys(path for path, _ in operator.registrations):
+                self._registered[path].append(operator)
 
     def implements(self, node: Node) -> list[Operator]:
         """Operators that a symbol implements."""
         return self._implements.get(node, [])
 
-    def implemented_in(self, path: str) -> list[Operator]:
-        """Operators with an implementation in a file."""
-        return self._by_file.get(path, [])
+    def registered_in(self, path: str) -> list[Operator]:
+        """Operators that a line of a file registers."""
+        return self._registered.get(path, [])
+
+    def implemented_below(self, folder: str) -> list[Operator]:
+        """Operators with an implementation in a file of a folder or of one within."""
+        below = [self._by_file[p] for p in sorted(self._by_file) if p.startswith(f"{folder}/")]
+        return list({operator.id: operator for some in below for operator in some}.values())
 
     def symbol(self, node: Node) -> Symbol | None:
         """The symbol of a node, if the tree has it."""

@@ -56,7 +56,7 @@ def parse(roots: list[Node], source: bytes, *, digests: bool = False) -> FileFac
         ),
         registrations=tuple(lines[span].registration for span in sorted(lines)),
         includes=tuple(dict.fromkeys(includes)),
-        rest=cpp_digest(*outside(source, holes)) if digests else "",
+        rest=cpp_digest(*(t.replace(b";", b" ") for t in outside(source, holes))) if digests else "",
         flags=_flags(roots, pasted=pasted),
     )
 

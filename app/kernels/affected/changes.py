@@ -1,0 +1,90 @@
+"""What a changed file changed: which symbols, which registrations, or all of it."""
+
+from dataclasses import dataclass
+
+from app.kernels.affected.facts import FileFacts, Flag, Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """One file of a diff.
+
+    `old_path` is another name before; both paths are the same where it was not renamed. `old` is
+    None for an added file and `new` for a deleted one; both were read with digests.
+    """
+
+    path: str
+    old_path: str
+    old: FileFacts | None
+    new: FileFacts | None
+
+    @property
+    def renamed(self) -> bool:
+        """Whether it had another name before."""
+        return self.path != self.old_path
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """`whole` says why everything in the file counts as changed; empty if only the names do.
+
+    `registrations` are (namespace, name, line) of lines that are new, gone or other.
+    """
+
+    whole: str
+    names: tuple[str, ...]
+    registrations: tuple[tuple[str, str, int], ...]
+
+
+def compare(changed: Changed) -> Delta:
+    """What is other between two versions of a file."""
+    old, new = changed.old, changed.new
+    if old is None or new is None:
+        there = new or old or FileFacts()
+        whole = "the file is new" if new else "the file was deleted"
+        return Delta(whole, _names(there), _lines(there, FileFacts()))
+    names = _other_names(old, new)
+    lines = _lines(new, old) + _lines(old, new)
+    return Delta(_whole(changed, old, new), names, tuple(dict.fromkeys(lines)))
+
+
+def _whole(changed: Changed, old: FileFacts, new: FileFacts) -> str:
+    flags = old.flags | new.flags
+    if Flag.UNREAD in flags:
+        return "it could not be read, so all of it counts"
+    if changed.renamed:
+        return f"it was {changed.old_path} before"
+    if old.rest != new.rest:
+        return "lines outside of any definition changed"
+    if Flag.PASTED in flags and (_other_names(old, new) or old != new):
+        return "it builds names with ##, so all of it counts"
+    return ""
+
+
+def _names(facts: FileFacts) -> tuple[str, ...]:
+    return tuple(s.name for s in facts.symbols if s.kind is not Kind.DECLARATION)
+
+
+def _other_names(old: FileFacts, new: FileFacts) -> tuple[str, ...]:
+    before = {(s.name, s.kind): s.digest for s in old.symbols}
+    after = {(s.name, s.kind): s.digest for s in new.symbols}
+    keys = [k for k in (*after, *(b for b in before if b not in after))]
+    return tuple(dict.fromkeys(name for name, kind in keys if _is_other(name, kind, before, after)))
+
+
+def _is_other(
+    name: str,
+    kind: Kind,
+    before: dict[tuple[str, Kind], str],
+    after: dict[tuple[str, Kind], str],
+) -> bool:
+    return before.get((name, kind)) != after.get((name, kind))
+
+
+def _lines(facts: FileFacts, against: FileFacts) -> tuple[tuple[str, str, int], ...]:
+    known = {(r.namespace, r.name, r.digest) for r in against.registrations}
+    return tuple(
+        (r.namespace, r.name, r.line)
+        for r in facts.registrations
+        if (r.namespace, r.name, r.digest) not in known
+    )
