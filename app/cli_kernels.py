@@ -22,7 +22,7 @@ def _root() -> None:
 
 
 @kernels.command()
-def affected(
+def affected(  # noqa: PLR0913 - its options
     base: Annotated[str, typer.Option(help="The branch or commit it is to be merged into.")],
     head: Annotated[str, typer.Option(help="The branch or commit of the change.")],
     repo: Annotated[Path, typer.Option(help="The folder of a git repository.")] = Path(),

@@ -1,11 +1,10 @@
-"""Which kernels the commits between two revisions of a repository touch: git, cache and parsing
-around the pure index."""
+"""Which kernels a change of a repository touches: git, cache and parsing around the index."""
 
 import gc
+import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
-from typing import Any
 
 from app.adapters.facts_cache import FactsCache
 from app.adapters.git_tree import Blob, GitTree, TreeChange
@@ -17,7 +16,7 @@ from app.kernels.affected.config import CONFIG_LARGEST, CONFIG_PATH, Config, par
 from app.kernels.affected.facts import FACTS_VERSION, UNREAD, FileFacts, unpack
 from app.kernels.affected.index import Index
 from app.kernels.affected.parsing import LARGEST, reader_of
-from app.kernels.affected.resolve import resolve
+from app.kernels.affected.resolve import Trees, resolve
 
 MOST_FILES = 60_000  # that are read of one tree
 MOST_BYTES = 800_000_000  # of those not in the cache
@@ -51,22 +50,14 @@ class AffectedKernels:
             config = self._config(base_id)
         changes = self._changed(self._git.changes(parted, head_id))
         with _no_collection():
-            index = self.index(head_id)
-            kept: list[Index] = []
-
-            def before() -> Index:
-                if not kept:
-                    kept.append(self.index(parted))
-                return kept[0]
-
-            found = resolve(changes, index, before, config)
-            answer = assemble(found, index, before, config)
+            trees = Trees(self.index(head_id), lambda: self.index(parted))
+            answer = assemble(resolve(changes, trees, config), trees, config)
         return answer.model_copy(
             update={
                 "base": base_id,
                 "head": head_id,
                 "merge_base": parted,
-                "warnings": [*answer.warnings, *self.warnings],
+                "warnings": list(dict.fromkeys(self.warnings)),
             }
         )
 
@@ -97,9 +88,9 @@ class AffectedKernels:
             size += blob.size
             if blob.size <= LARGEST and size <= MOST_BYTES:
                 wanted[key] = reader, blob
-        made: dict[str, Any] = {}
+        made: dict[str, bytes | None] = {}
 
-        def done(key: str, packed: Any) -> None:
+        def done(key: str, packed: bytes | None) -> None:
             made[key] = packed
             self._tell("reading sources", len(made), len(wanted))
 
@@ -111,7 +102,7 @@ class AffectedKernels:
             self.warnings.append(
                 f"{unread} source files were too large, too slow or too strange to be read"
             )
-        return {key: unpack(packed) for key, packed in whole.items()}
+        return {key: unpack(json.loads(packed)) for key, packed in whole.items()}
 
     def _jobs(self, wanted: Mapping[str, tuple[str, Blob]], *, digests: bool) -> Iterator[Job]:
         by_id: dict[str, list[tuple[str, str]]] = {}
@@ -119,8 +110,8 @@ class AffectedKernels:
         for key, (reader, blob) in wanted.items():
             by_id.setdefault(blob.id, []).append((key, reader))
             blobs[blob.id] = blob
-        for id, content in self._git.read(blobs.values()):
-            for key, reader in by_id[id]:
+        for blob_id, content in self._git.read(blobs.values()):
+            for key, reader in by_id[blob_id]:
                 yield Job(key, reader, content, digests)
 
     def _changed(self, changes: list[TreeChange]) -> list[Changed]:
@@ -128,18 +119,18 @@ class AffectedKernels:
         blobs = self._sizes(changes)
         wanted: dict[str, tuple[str, Blob]] = {}
         for change in changes:
-            for path, id in ((change.old_path, change.old), (change.path, change.new)):
-                blob = blobs.get(id or "")
+            for path, blob_id in ((change.old_path, change.old), (change.path, change.new)):
+                blob = blobs.get(blob_id or "")
                 if blob is not None and reader_of(path) and blob.size <= LARGEST:
                     wanted[self._key(path, blob.id)] = reader_of(path), blob
-        made: dict[str, Any] = {}
+        made: dict[str, bytes | None] = {}
         parse_all(self._jobs(wanted, digests=True), len(wanted), made.__setitem__)
 
         def facts(path: str, id: str | None) -> FileFacts | None:
             if id is None:
                 return None
             packed = made.get(self._key(path, id))
-            return unpack(packed) if packed is not None else UNREAD
+            return unpack(json.loads(packed)) if packed is not None else UNREAD
 
         return [
             Changed(c.path, c.old_path, facts(c.old_path, c.old), facts(c.path, c.new))
@@ -147,7 +138,8 @@ class AffectedKernels:
         ]
 
     def _sizes(self, changes: list[TreeChange]) -> dict[str, Blob]:
-        ids = dict.fromkeys(id for c in changes for id in (c.old, c.new) if id is not None)
+        both = (blob_id for change in changes for blob_id in (change.old, change.new))
+        ids = dict.fromkeys(blob_id for blob_id in both if blob_id is not None)
         return {blob.id: blob for blob in self._git.blobs(ids)}
 
     def _config(self, commit: str) -> Config:

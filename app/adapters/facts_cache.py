@@ -17,8 +17,10 @@ without rowid
 
 
 class FactsCache:
-    """`path` None keeps nothing. A damaged file is thrown away, and a locked one is not waited for
-    long: a cache never makes a question fail.
+    """A cache that never makes a question fail.
+
+    `path` None keeps nothing. A damaged file is thrown away, and a locked one is not waited for
+    long.
     """
 
     def __init__(self, path: Path | None, today: date) -> None:
@@ -45,11 +47,11 @@ class FactsCache:
             return {}
         return found
 
-    def put(self, made: Mapping[str, Any]) -> None:
-        """Keep packed facts; those that were not put for longest make room."""
+    def put(self, made: Mapping[str, bytes]) -> None:
+        """Keep packed facts, each a piece of JSON; those that were not put for longest make room."""
         if self._connection is None or not made:
             return
-        rows = [(k, json.dumps(v, separators=(",", ":")), self._day) for k, v in made.items()]
+        rows = [(key, packed.decode(), self._day) for key, packed in made.items()]
         with contextlib.suppress(sqlite3.Error), self._connection as connection:
             connection.executemany("insert or replace into facts values (?, ?, ?)", rows)
             (count,) = connection.execute("select count(*) from facts").fetchone()

@@ -5,6 +5,7 @@ first, and only ids go further. What the repository's own configuration could st
 off, and so is every transport. Each command has a time limit and a limit of what it may print.
 """
 
+import contextlib
 import hashlib
 import os
 import re
@@ -13,6 +14,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from app.core.errors import UserError
 from app.core.text import one_line
@@ -93,9 +95,9 @@ class GitTree:
             head, tab, path = entry.partition(b"\t")
             if not tab:
                 continue
-            mode, _, id, size = head.split()
+            mode, _, blob_id, size = head.split()
             if mode.decode() in _REGULAR:
-                found[_path(path)] = Blob(id.decode(), int(size))
+                found[_path(path)] = Blob(blob_id.decode(), int(size))
         return found
 
     def changes(self, old: str, new: str) -> list[TreeChange]:
@@ -126,7 +128,7 @@ class GitTree:
 
     def blobs(self, ids: Iterable[str]) -> list[Blob]:
         """The sizes of contents by their ids."""
-        asked = "".join(f"{_checked(id)}\n" for id in ids).encode()
+        asked = "".join(f"{_checked(blob_id)}\n" for blob_id in ids).encode()
         said = self._run(["cat-file", "--batch-check"], 10_000 + 3 * len(asked), given=asked)
         lines = (line.split() for line in said.decode(errors="replace").splitlines())
         return [Blob(line[0], int(line[2])) for line in lines if line[1:2] == ["blob"]]
@@ -210,37 +212,35 @@ class GitTree:
 def _talk(process: "subprocess.Popen[bytes]", given: bytes, most: int) -> tuple[bytes, bytes]:
     """What it prints, at most one byte more than allowed, and the beginning of its complaints."""
     said: list[bytes] = []
-    assert process.stdin and process.stdout and process.stderr
+    stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
+    if stdin is None or stdout is None or stderr is None:
+        raise ValueError("all three are pipes")
     threads = [
-        threading.Thread(target=_write, args=(process, given), daemon=True),
-        threading.Thread(target=lambda: said.append(_drain(process)), daemon=True),
+        threading.Thread(target=_write, args=(stdin, given), daemon=True),
+        threading.Thread(target=lambda: said.append(_drain(stderr)), daemon=True),
     ]
     for thread in threads:
         thread.start()
-    out = process.stdout.read(most + 1)
-    if len(out) > most:
-        process.kill()
-    process.wait()
-    for thread in threads:
-        thread.join()
-    process.stdout.close()
-    process.stderr.close()
+    with stdout, stderr:
+        out = stdout.read(most + 1)
+        if len(out) > most:
+            process.kill()
+        process.wait()
+        for thread in threads:
+            thread.join()
     return out, b"".join(said)
 
 
-def _write(process: "subprocess.Popen[bytes]", given: bytes) -> None:
-    assert process.stdin
-    try:
-        process.stdin.write(given)
-        process.stdin.close()
-    except OSError:  # it has gone; its exit code says why
-        pass
+def _write(stdin: IO[bytes], given: bytes) -> None:
+    with contextlib.suppress(OSError):  # it has gone; its exit code says why
+        stdin.write(given)
+    with contextlib.suppress(OSError):
+        stdin.close()
 
 
-def _drain(process: "subprocess.Popen[bytes]") -> bytes:
-    assert process.stderr
-    first = process.stderr.read(10_000)
-    while process.stderr.read(1 << 16):
+def _drain(stderr: IO[bytes]) -> bytes:
+    first = stderr.read(10_000)
+    while stderr.read(1 << 16):
         pass
     return first
 
@@ -274,5 +274,5 @@ def _check(id: str, content: bytes) -> None:
 
 
 def _path(raw: bytes) -> str:
-    """Bytes that are no UTF-8 are shown as \\x…; a path is only compared, never opened."""
+    r"""Bytes that are no UTF-8 are shown as \x…; a path is only compared, never opened."""
     return raw.decode("utf-8", "backslashreplace")

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 import app
 
@@ -31,34 +31,20 @@ class Job:
     digests: bool
 
 
-def parse_all(jobs: Iterable[Job], count: int, done: Callable[[str, Any], None]) -> None:
+def parse_all(jobs: Iterable[Job], count: int, done: Callable[[str, bytes | None], None]) -> None:
     """Calls `done(key, packed)` for each job, in any order, from one thread at a time.
 
-    `packed` is None where the file was too large or too slow, or broke its parser. `count` is about
+    `packed` is JSON; None where the file was too large or too slow, or broke its parser. `count` is about
     how many jobs there will be.
     """
     waiting: queue.Queue[Job | None] = queue.Queue(maxsize=64)
     lock = threading.Lock()
     failures: list[BaseException] = []
-
-    def answered(key: str, packed: Any) -> None:
-        with lock:
-            done(key, packed)
-
-    def work() -> None:
-        child = _Child()
-        try:
-            while (job := waiting.get()) is not None:
-                answered(job.key, child.parse(job))
-        except BaseException as error:  # noqa: BLE001 - told to the thread that asked
-            failures.append(error)
-            while waiting.get() is not None:
-                pass
-        finally:
-            child.stop()
-
     children = max(1, min(_MOST, os.cpu_count() or 1, 1 + count // _FEW))
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(children)]
+    threads = [
+        threading.Thread(target=_work, args=(waiting, lock, done, failures), daemon=True)
+        for _ in range(children)
+    ]
     for thread in threads:
         thread.start()
     try:
@@ -73,6 +59,27 @@ def parse_all(jobs: Iterable[Job], count: int, done: Callable[[str, Any], None])
         raise failures[0]
 
 
+def _work(
+    waiting: "queue.Queue[Job | None]",
+    lock: threading.Lock,
+    done: Callable[[str, bytes | None], None],
+    failures: list[BaseException],
+) -> None:
+    """Give jobs to a child of its own until there is none; after a failure only take them."""
+    child = _Child()
+    try:
+        while (job := waiting.get()) is not None:
+            packed = child.parse(job)
+            with lock:
+                done(job.key, packed)
+    except BaseException as error:  # noqa: BLE001 - told to the thread that asked
+        failures.append(error)
+        while waiting.get() is not None:
+            pass
+    finally:
+        child.stop()
+
+
 class _Child:
     """One process, begun anew after it died or did not answer in time."""
 
@@ -80,22 +87,24 @@ class _Child:
         self._process: subprocess.Popen[bytes] | None = None
         self._fresh = True
 
-    def parse(self, job: Job) -> Any:
-        """Packed facts, or None."""
+    def parse(self, job: Job) -> bytes | None:
+        """Packed facts as JSON, or None."""
         process = self._process or self._start()
-        assert process.stdin and process.stdout
+        stdin, stdout = process.stdin, process.stdout
+        if stdin is None or stdout is None:
+            raise ValueError("both are pipes")
         head = {"reader": job.reader, "size": len(job.source), "digests": job.digests}
         try:
-            process.stdin.write(json.dumps(head).encode() + b"\n" + job.source)
-            process.stdin.flush()
-            line = _line(process, _STARTED if self._fresh else _PATIENCE)
+            stdin.write(json.dumps(head).encode() + b"\n" + job.source)
+            stdin.flush()
+            line = _line(stdout, _STARTED if self._fresh else _PATIENCE)
         except OSError:
             line = b""
         if not line.endswith(b"\n"):
             self.stop()
             return None
         self._fresh = False
-        return json.loads(line)
+        return None if line == b"null\n" else line
 
     def stop(self) -> None:
         """End it, whatever it is doing."""
@@ -120,17 +129,16 @@ class _Child:
         return self._process
 
 
-def _line(process: "subprocess.Popen[bytes]", seconds: float) -> bytes:
+def _line(stdout: IO[bytes], seconds: float) -> bytes:
     """An answer up to its line end; what there is of it if time runs out or the child dies."""
-    assert process.stdout
     end = time.monotonic() + seconds
     parts: list[bytes] = []
     with selectors.DefaultSelector() as selector:
-        selector.register(process.stdout, selectors.EVENT_READ)
+        selector.register(stdout, selectors.EVENT_READ)
         while not (parts and parts[-1].endswith(b"\n")):
             if not selector.select(max(0.0, end - time.monotonic())):
                 break
-            part = os.read(process.stdout.fileno(), 1 << 20)
+            part = os.read(stdout.fileno(), 1 << 20)
             if not part:
                 break
             parts.append(part)

@@ -83,7 +83,9 @@ def as_text(answer: Answer, *, most: int = 40) -> str:
         lines.append(f"        {test.reason[-1]}")
     lines += _more(len(answer.tests), most, "tests")
     lines += ["", *(f"warning: {text}" for text in answer.warnings)] if answer.warnings else []
-    return "\n".join(one_line(line, 400) if not line.startswith(" ") else _kept(line) for line in lines)
+    return "\n".join(
+        one_line(line, 400) if not line.startswith(" ") else _kept(line) for line in lines
+    )
 
 
 def _more(count: int, most: int, what: str) -> list[str]:

@@ -26,10 +26,10 @@ _SUBCOMMANDS = {"APPEND", "PREPEND", "REMOVE_ITEM", "TRANSFORM", "FILTER", "GLOB
 _DEEP = 6  # variables within variables
 
 
-def parse(path_is_cmake: bool, source: bytes) -> FileFacts:  # noqa: FBT001 - one of two readers
+def parse(source: bytes, *, is_cmake: bool) -> FileFacts:
     """The facts of a build file."""
     text = source.decode(errors="replace")
-    return FileFacts(commands=tuple(_cmake(text) if path_is_cmake else _lines(text)))
+    return FileFacts(commands=tuple(_cmake(text) if is_cmake else _lines(text)))
 
 
 def _cmake(text: str) -> Iterator[BuildCommand]:

@@ -28,12 +28,15 @@ class Changed:
 class Delta:
     """`whole` says why everything in the file counts as changed; empty if only the names do.
 
+    `declared` are those names of which a C++ prototype alone is other.
+
     `registrations` are (namespace, name, line) of lines that are new, gone or other.
     """
 
     whole: str
     names: tuple[str, ...]
     registrations: tuple[tuple[str, str, int], ...]
+    declared: tuple[str, ...] = ()
 
 
 def compare(changed: Changed) -> Delta:
@@ -43,9 +46,11 @@ def compare(changed: Changed) -> Delta:
         there = new or old or FileFacts()
         whole = "the file is new" if new else "the file was deleted"
         return Delta(whole, _names(there), _lines(there, FileFacts()))
-    names = _other_names(old, new)
+    other = _other(old, new)
+    names = tuple(dict.fromkeys(n for n, kind in other if kind is not Kind.DECLARATION))
+    declared = tuple(n for n, kind in other if kind is Kind.DECLARATION and n not in names)
     lines = _lines(new, old) + _lines(old, new)
-    return Delta(_whole(changed, old, new), names, tuple(dict.fromkeys(lines)))
+    return Delta(_whole(changed, old, new), names, tuple(dict.fromkeys(lines)), declared)
 
 
 def _whole(changed: Changed, old: FileFacts, new: FileFacts) -> str:
@@ -56,7 +61,7 @@ def _whole(changed: Changed, old: FileFacts, new: FileFacts) -> str:
         return f"it was {changed.old_path} before"
     if old.rest != new.rest:
         return "lines outside of any definition changed"
-    if Flag.PASTED in flags and (_other_names(old, new) or old != new):
+    if Flag.PASTED in flags and _other(old, new):
         return "it builds names with ##, so all of it counts"
     return ""
 
@@ -65,20 +70,11 @@ def _names(facts: FileFacts) -> tuple[str, ...]:
     return tuple(s.name for s in facts.symbols if s.kind is not Kind.DECLARATION)
 
 
-def _other_names(old: FileFacts, new: FileFacts) -> tuple[str, ...]:
+def _other(old: FileFacts, new: FileFacts) -> list[tuple[str, Kind]]:
+    """Symbols that are new, gone or other."""
     before = {(s.name, s.kind): s.digest for s in old.symbols}
     after = {(s.name, s.kind): s.digest for s in new.symbols}
-    keys = [k for k in (*after, *(b for b in before if b not in after))]
-    return tuple(dict.fromkeys(name for name, kind in keys if _is_other(name, kind, before, after)))
-
-
-def _is_other(
-    name: str,
-    kind: Kind,
-    before: dict[tuple[str, Kind], str],
-    after: dict[tuple[str, Kind], str],
-) -> bool:
-    return before.get((name, kind)) != after.get((name, kind))
+    return [k for k in dict.fromkeys((*after, *before)) if before.get(k) != after.get(k)]
 
 
 def _lines(facts: FileFacts, against: FileFacts) -> tuple[tuple[str, str, int], ...]:

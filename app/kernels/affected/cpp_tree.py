@@ -2,11 +2,14 @@
 
 import posixpath
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from app.kernels.affected.facts import FileFacts, Kind
 
 Node = tuple[str, str]  # path, symbol
+_COMMON = 64  # files that define a name beyond which it says nothing
+_ALIKE = 200  # files of one name that an include is looked for among
+_DEEP = 5000  # files that one file includes, or that include it
 
 
 class CppTree:
@@ -23,7 +26,9 @@ class CppTree:
         self._users: dict[str, list[Node]] = defaultdict(list)
         self._promised: dict[str, set[str]] = defaultdict(set)
         self._closures: dict[str, frozenset[str]] = {}
-        self._includers: dict[str, set[str]] | None = None
+        self._direct: dict[str, tuple[str, ...]] = {}
+        self._includers: dict[str, list[str]] | None = None
+        self.examined = 0  # candidates looked at, which bounds a question
         for path, facts in files.items():
             self._by_name[posixpath.basename(path)].append(path)
             for symbol in facts.symbols:
@@ -48,10 +53,14 @@ class CppTree:
         known = list(dict.fromkeys(self._definers.get(name, ())))
         if seen_from in known:
             return [seen_from]
-        included = [path for path in known if path in self.closure(seen_from)]
+        self.examined += len(known)
+        closure = self.closure(seen_from)
+        included = [path for path in known if path in closure]
         if included:
             return included
         known = [path for path in known if (path, name) in self._public]
+        if len(known) > _COMMON:
+            return []
         together = [path for path in known if self._together(path, seen_from)]
         known = together or known
         near = max((_shared(path, seen_from) for path in known), default=0)
@@ -60,7 +69,9 @@ class CppTree:
     def users(self, path: str, name: str) -> Iterator[Node]:
         """Symbols whose code names this one and can mean it."""
         is_function = (path, name) in self._public
-        for user in self._users.get(name, ()):
+        candidates = self._users.get(name, ())
+        self.examined += len(candidates)
+        for user in candidates:
             there = user[0]
             if there == path or path in self.closure(there):
                 if user != (path, name):
@@ -71,27 +82,26 @@ class CppTree:
     def includers(self, path: str) -> frozenset[str]:
         """Files that include this one, over any number of steps."""
         if self._includers is None:
-            self._includers = defaultdict(set)
+            self._includers = defaultdict(list)
             for other in self._files:
-                for header in self.closure(other):
-                    self._includers[header].add(other)
-        return frozenset(self._includers.get(path, ()))
+                for header in self._includes(other):
+                    self._includers[header].append(other)
+        return _reachable(path, lambda at: (self._includers or {}).get(at, ()))
 
     def closure(self, path: str) -> frozenset[str]:
         """Files of the tree that a file includes, over any number of steps, without itself."""
         if path not in self._closures:
-            found: set[str] = set()
-            waiting = [path]
-            while waiting:
-                at = waiting.pop()
-                facts = self._files.get(at)
-                for include in facts.includes if facts else ():
-                    for header in self._included(include, at):
-                        if header not in found and header != path:
-                            found.add(header)
-                            waiting.append(header)
-            self._closures[path] = frozenset(found)
+            self._closures[path] = _reachable(path, self._includes)
+            self.examined += len(self._closures[path])
         return self._closures[path]
+
+    def _includes(self, path: str) -> tuple[str, ...]:
+        if path not in self._direct:
+            facts = self._files.get(path)
+            includes = facts.includes if facts else ()
+            found = (header for include in includes for header in self._included(include, path))
+            self._direct[path] = tuple(dict.fromkeys(found))
+        return self._direct[path]
 
     def _included(self, include: str, by: str) -> Iterable[str]:
         """Beside the includer, else the files whose paths end so; of several the nearest."""
@@ -101,7 +111,7 @@ class CppTree:
         plain = posixpath.normpath(include).lstrip("./")
         ends = [
             path
-            for path in self._by_name.get(posixpath.basename(plain), ())
+            for path in self._by_name.get(posixpath.basename(plain), [])[:_ALIKE]
             if path == plain or path.endswith(f"/{plain}")
         ]
         near = max((_shared(path, by) for path in ends), default=0)
@@ -114,6 +124,17 @@ class CppTree:
 
     def _together(self, one: str, other: str) -> bool:
         return not self._listed.get(one, frozenset()).isdisjoint(self._listed.get(other, ()))
+
+
+def _reachable(path: str, next_: Callable[[str], Iterable[str]]) -> frozenset[str]:
+    found: set[str] = set()
+    waiting = [path]
+    while waiting and len(found) < _DEEP:
+        for other in next_(waiting.pop()):
+            if other not in found and other != path:
+                found.add(other)
+                waiting.append(other)
+    return frozenset(found)
 
 
 def _shared(one: str, other: str) -> int:

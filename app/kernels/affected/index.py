@@ -27,6 +27,7 @@ class Index:
         self._implements: dict[Node, list[Operator]] = defaultdict(list)
         self._by_file: dict[str, list[Operator]] = defaultdict(list)
         self._registered: dict[str, list[Operator]] = defaultdict(list)
+        self._testing: frozenset[str] | None = None
         self._symbols: dict[str, dict[str, Symbol]] = {}
         for operator in self.operators.values():
             for source in operator.sources:
@@ -57,10 +58,22 @@ class Index:
             self._symbols[path] = {s.name: s for s in facts.symbols} if facts else {}
         return self._symbols[path].get(name)
 
+    @property
+    def examined(self) -> int:
+        """How much has been looked at so far, for questions that must end."""
+        return self.cpp.examined + self.python.examined
+
     def users(self, node: Node) -> Iterator[Node]:
         """Symbols whose code names this one."""
         tree = self.python if node[0].endswith(".py") else self.cpp
         return tree.users(*node)
+
+    def names_operator(self, path: str) -> bool:
+        """Whether a file's own code names an operator."""
+        if self._testing is None:
+            callers = (node for o in self.operators.values() for node in self.callers(o))
+            self._testing = frozenset(node[0] for node in callers)
+        return path in self._testing
 
     def callers(self, operator: Operator) -> Iterator[Node]:
         """Python symbols whose code names an operator: `torch.ops.ns.name`, or what stands for it."""

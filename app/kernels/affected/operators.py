@@ -36,9 +36,7 @@ class Operator:
         return list(dict.fromkeys(path for path, _ in self.sources))
 
 
-def find(
-    files: Mapping[str, FileFacts], cpp: CppTree, python: PythonTree
-) -> dict[str, Operator]:
+def find(files: Mapping[str, FileFacts], cpp: CppTree, python: PythonTree) -> dict[str, Operator]:
     """All operators by id, those of test folders left out."""
     found: dict[str, Operator] = {}
     later: list[tuple[str, Registration]] = []
@@ -53,7 +51,7 @@ def find(
             _add(found, _kind(path, line), namespace, line.name, (path, line))
     for operator in found.values():
         for path, line in operator.registrations:
-            operator.sources.extend(_sources(path, line, files, cpp, python))
+            operator.sources.extend(_sources(path, line, cpp, python))
     _implementations(found, later, python)
     _kernels(found, files, python)
     for operator in found.values():
@@ -68,8 +66,8 @@ def _add(
     name: str,
     line: tuple[str, Registration],
 ) -> None:
-    id = f"{namespace}::{name}" if namespace else name
-    operator = found.setdefault(id, Operator(id, namespace, name, kind))
+    full = f"{namespace}::{name}" if namespace else name
+    operator = found.setdefault(full, Operator(full, namespace, name, kind))
     operator.registrations.append(line)
 
 
@@ -105,7 +103,6 @@ def _called(name: str, python: PythonTree) -> list[str]:
 def _sources(
     path: str,
     line: Registration,
-    files: Mapping[str, FileFacts],
     cpp: CppTree,
     python: PythonTree,
 ) -> Iterator[Node]:
@@ -152,5 +149,6 @@ def _kernels(
         users = list(python.users(path, name))
         if users and all(user in jit for user in users):
             continue
-        id = f"{python.module(path)}.{name}"
-        found[id] = Operator(id, python.module(path), name, "kernel", sources=[(path, name)])
+        module = python.module(path)
+        full = f"{module}.{name}"
+        found[full] = Operator(full, module, name, "kernel", sources=[(path, name)])

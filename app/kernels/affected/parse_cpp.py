@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from app.kernels.affected.facts import FileFacts, Flag, Kind, Registration, Symbol
+from app.kernels.affected.facts import FileFacts, Flag, Kind, Symbol
 from app.kernels.affected.lexing import cpp_digest, cpp_names, outside
 from app.kernels.affected.registrations_cpp import MACRO, registrations
 
@@ -24,7 +24,8 @@ _TYPES = {"struct_specifier", "class_specifier", "union_specifier", "enum_specif
 _ALIASES = {"alias_declaration", "type_definition", "concept_definition"}
 _MACROS = {"preproc_def", "preproc_function_def"}
 _NAMES = {"identifier", "field_identifier", "type_identifier", "qualified_identifier"}
-_LAST = re.compile(rb"([A-Za-z_]\w*)\s*(?:<.*)?$", re.DOTALL)
+_LAST = re.compile(rb"([A-Za-z_]\w*)\s*$")
+_LONGEST = 300  # bytes of a name
 # Used without being named, so a change counts for the whole file.
 _UNNAMED = re.compile(rb"\boperator\b|~")
 
@@ -56,7 +57,9 @@ def parse(roots: list[Node], source: bytes, *, digests: bool = False) -> FileFac
         ),
         registrations=tuple(lines[span].registration for span in sorted(lines)),
         includes=tuple(dict.fromkeys(includes)),
-        rest=cpp_digest(*(t.replace(b";", b" ") for t in outside(source, holes))) if digests else "",
+        rest=cpp_digest(*(t.replace(b";", b" ") for t in outside(source, holes)))
+        if digests
+        else "",
         flags=_flags(roots, pasted=pasted),
     )
 
@@ -67,8 +70,10 @@ def _flags(roots: list[Node], *, pasted: bool) -> frozenset[Flag]:
 
 
 def _definitions(root: Node) -> Iterator[tuple[Node, Node, bool]]:
-    """Each definition with its outermost node (the template around it), and whether it stands in a
-    namespace without a name, where no other file can use it."""
+    """Each definition with its outermost node (the template around it), and whether it is local.
+
+    Local is what stands in a namespace without a name, where no other file can use it.
+    """
     waiting: list[tuple[Node, Node | None, bool]] = [(root, None, False)]
     while waiting:
         node, outer, local = waiting.pop()
@@ -149,7 +154,7 @@ def _name_of(node: Node, source: bytes) -> str:
 
 def _last(text: bytes) -> str:
     """`a::b<int>` → `b`."""
-    found = _LAST.search(text.split(b"<", 1)[0] if b"<" in text else text)
+    found = _LAST.search(text.split(b"<", 1)[0][-_LONGEST:])
     return found[1].decode() if found else ""
 
 

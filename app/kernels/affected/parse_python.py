@@ -1,7 +1,8 @@
 """Python: definitions, what they use of other files, kernels for compilers, registrations."""
 
-import re
 import builtins
+import keyword
+import re
 import sys
 from collections.abc import Iterator
 
@@ -23,16 +24,15 @@ _BLOCKS = {
 }  # fmt: skip
 _DEFINITIONS = {"function_definition", "class_definition", "decorated_definition"}
 _IMPORTS = {"import_statement", "import_from_statement", "future_import_statement"}
+_LONGEST = 300  # bytes of a dotted name
 # Nothing in these leads to an operator of the tree.
-_FOREIGN = frozenset(sys.stdlib_module_names) | frozenset(
-    """torch numpy pytest transformers typing_extensions pydantic tqdm einops huggingface_hub fastapi
-    requests PIL regex yaml msgspec aiohttp openai ray psutil zmq cv2 pandas scipy datasets
-    safetensors lm_eval librosa prometheus_client prettytable matplotlib""".split()
-)
+_FOREIGN = frozenset(sys.stdlib_module_names) | {
+    "torch", "numpy", "pytest", "transformers", "typing_extensions", "pydantic", "tqdm", "einops",
+    "huggingface_hub", "fastapi", "requests", "PIL", "regex", "yaml", "msgspec", "aiohttp", "openai",
+    "ray", "psutil", "zmq", "cv2", "pandas", "scipy", "datasets", "safetensors", "matplotlib",
+}  # fmt: skip
 _OF_TORCH = re.compile(r"torch\.ops\.(\w+)\.(\w+)")
-_ASKED = re.compile(
-    rb"""\b(?:getattr|hasattr)\(\s*torch\.ops\.(\w+)\s*,\s*["'](\w+)["']"""
-)
+_ASKED = re.compile(rb"""\b(?:getattr|hasattr)\(\s*torch\.ops\.(\w+)\s*,\s*["'](\w+)["']""")
 
 
 def parse(root: Node, source: bytes, *, digests: bool = False) -> FileFacts:
@@ -56,6 +56,10 @@ def parse(root: Node, source: bytes, *, digests: bool = False) -> FileFacts:
         if made or names:
             holes.append((node.start_byte, node.end_byte))
     local = frozenset(chunks)
+    leading = (
+        n for n, origin in known.names.items() if _may_lead_here(origin) or "torch" in origin
+    )
+    known.matter = frozenset(name.encode() for name in (*leading, *local, "torch"))
     return FileFacts(
         symbols=tuple(
             _symbol(name, kinds[name], nodes, source, known, local, digests=digests)
@@ -98,7 +102,7 @@ def _named(node: Node, source: bytes) -> Iterator[tuple[str, Kind]]:
             yield _text(source, left), Kind.VALUE
 
 
-def _symbol(  # noqa: PLR0913, PLR0917 - what a symbol is made of
+def _symbol(  # noqa: PLR0913 - what a symbol is made of
     name: str,
     kind: Kind,
     nodes: list[Node],
@@ -112,7 +116,9 @@ def _symbol(  # noqa: PLR0913, PLR0917 - what a symbol is made of
     uses: set[str] = set()
     for text in texts:
         for dotted in python_names(text):
-            uses.update(_use(dotted.decode(), known, local))
+            first = dotted.partition(b".")[0]
+            if len(dotted) <= _LONGEST and (first in known.matter or known.stars):
+                uses.update(_use(dotted.decode(), known, local))
         if b"torch.ops" in text:
             uses.update(f"torch.ops.{m[1].decode()}.{m[2].decode()}" for m in _ASKED.finditer(text))
     uses.discard(name)
@@ -152,8 +158,4 @@ def _text(source: bytes, node: Node) -> str:
     return source[node.start_byte : node.end_byte].decode(errors="replace")
 
 
-_BUILTIN = frozenset(dir(builtins)) | frozenset(
-    """and as assert async await break class continue def del elif else except finally for from
-    global if import in is lambda nonlocal not or pass raise return try while with yield self
-    cls""".split()
-)
+_BUILTIN = frozenset((*dir(builtins), *keyword.kwlist, "self", "cls"))

@@ -30,7 +30,7 @@ def parse(
     if len(source) > LARGEST:
         return UNREAD
     if reader in {"cmake", "lines"}:
-        return build_files.parse(reader == "cmake", source)
+        return build_files.parse(source, is_cmake=reader == "cmake")
     try:
         if reader == Language.PYTHON:
             tree = grammars.tree(grammars.PYTHON, source, out_of_time)

@@ -9,37 +9,44 @@ from tree_sitter import Node, Query, QueryCursor
 from app.kernels.affected.grammars import PYTHON
 
 _IMPORTS = Query(PYTHON, "(import_statement) @i (import_from_statement) @f")
+_INDENTED = re.compile(rb"(?:^[ \t]++|[;:][ \t]*+)(?:import|from)[ \t\\(]", re.MULTILINE)
 _ALIAS = re.compile(
     rb"^[ \t]*(\w+)[ \t]*=[ \t]*(torch\.ops(?:\.\w+)?)[ \t]*(?:\#.*)?\r?$", re.MULTILINE
 )
 
+_STARS = 8  # modules of `from … import *` that are remembered
+
 
 @dataclass(slots=True)
 class Bindings:
-    """`names`: local name → dotted origin. `stars`: modules all of whose names were taken."""
+    """`names`: local name → dotted origin. `stars`: modules all of whose names were taken.
+
+    `matter` are the names that can lead to an operator; set by the reader of the file.
+    """
 
     names: dict[str, str] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)
+    matter: frozenset[bytes] = frozenset()
 
 
 def bindings(root: Node, source: bytes) -> Bindings:
     """All imports of a file, wherever they stand; the last one of a name wins."""
     found = Bindings()
-    captured = QueryCursor(_IMPORTS).captures(root)
-    for node in captured.get("i", ()):
+    plain, of_modules = _statements(root, source)
+    for node in plain:
         for name, alias in _parts(node, source):
             if alias:
                 found.names[alias] = name
             else:
                 first = name.partition(".")[0]
                 found.names[first] = first
-    for node in captured.get("f", ()):
+    for node in of_modules:
         module = node.child_by_field_name("module_name")
         if module is None:
             continue
         base = _dotted(source, module)
         if any(child.type == "wildcard_import" for child in node.named_children):
-            found.stars.append(base)
+            found.stars = [*found.stars[: _STARS - 1], base]
         joint = base if base.endswith(".") else f"{base}."
         for name, alias in _parts(node, source):
             found.names[alias or name] = joint + name
@@ -47,6 +54,18 @@ def bindings(root: Node, source: bytes) -> Bindings:
         for match in _ALIAS.finditer(source):
             found.names[match[1].decode()] = match[2].decode()
     return found
+
+
+def _statements(root: Node, source: bytes) -> tuple[list[Node], list[Node]]:
+    """`import …` and `from … import …`; the tree is searched only where some are indented."""
+    if _INDENTED.search(source):
+        captured = QueryCursor(_IMPORTS).captures(root)
+        return captured.get("i", []), captured.get("f", [])
+    children = root.named_children
+    return (
+        [node for node in children if node.type == "import_statement"],
+        [node for node in children if node.type == "import_from_statement"],
+    )
 
 
 def _parts(node: Node, source: bytes) -> Iterator[tuple[str, str]]:

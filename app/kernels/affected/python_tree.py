@@ -15,6 +15,7 @@ class PythonTree:
 
     def __init__(self, files: Mapping[str, FileFacts]) -> None:
         self._files = files
+        self.examined = 0  # candidates looked at, which bounds a question
         self._modules = _modules(files)
         self._names = {path: {s.name for s in facts.symbols} for path, facts in files.items()}
         self._bindings: dict[str, dict[str, str]] = {}
@@ -49,6 +50,7 @@ class PythonTree:
 
     def users(self, path: str, name: str) -> Iterator[Node]:
         """Symbols whose code names this one; first those of the same file."""
+        self.examined += 1 + len(self._users.get((path, name), ()))
         for user in self._local_users(path).get(name, ()):
             yield path, user
         yield from self._users.get((path, name), ())
@@ -111,13 +113,20 @@ def _modules(files: Mapping[str, FileFacts]) -> dict[str, str]:
     """Module names → paths: from the tree's top, and from where the packages begin."""
     found: dict[str, str] = {}
     packages = {posixpath.dirname(path) for path in files if path.endswith("__init__.py")}
+    above: dict[str, str] = {}
     for path in sorted(files, key=lambda p: not p.endswith("__init__.py")):
         plain = path.removesuffix(".py").removesuffix("/__init__")
         found.setdefault(plain.replace("/", "."), path)
-        top = posixpath.dirname(path)
-        while top in packages and posixpath.dirname(top) in packages:
-            top = posixpath.dirname(top)
-        above = posixpath.dirname(top) if top in packages else top
-        if above:
-            found.setdefault(plain.removeprefix(f"{above}/").replace("/", "."), path)
+        folder = posixpath.dirname(path)
+        if folder not in above:
+            above[folder] = _above(folder, packages)
+        if above[folder]:
+            found.setdefault(plain.removeprefix(f"{above[folder]}/").replace("/", "."), path)
     return found
+
+
+def _above(folder: str, packages: set[str]) -> str:
+    """The folder that has to be on Python's path for a file of this one."""
+    while folder in packages:
+        folder = posixpath.dirname(folder)
+    return folder

@@ -12,6 +12,7 @@ from app.kernels.affected.operators import Operator
 
 HOPS = 1  # Python files that may lie between a change and an operator, or a wrapper and a test
 MOST = 50_000  # symbols that one question visits
+EXAMINED = 3_000_000  # candidates that one question looks at; some seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +29,13 @@ Chain = tuple[Step, ...]
 
 @dataclass(slots=True)
 class Reached:
-    """Operators reached, each with the shortest chain found; `complete` unless it was cut off."""
+    """Operators reached, each with the shortest chain found; `complete` unless it was cut off.
+
+    `through` are those that only call another operator which was reached.
+    """
 
     operators: dict[str, Chain] = field(default_factory=dict)
+    through: set[str] = field(default_factory=set)
     complete: bool = True
 
 
@@ -38,17 +43,35 @@ def operators_reached(index: Index, starts: Iterable[tuple[Node, Chain]]) -> Rea
     """Operators whose implementation leads to one of the given symbols.
 
     Within C++ over any number of calls; within Python over any number of calls of one file and of
-    compiled kernels, and over one import.
+    compiled kernels, and over one import. What calls such an operator by its name and implements
+    another is reached through it.
     """
     found = Reached()
+    _walk(index, starts, found)
+    direct = list(found.operators.items())
+    callers = [
+        (caller, (*chain, Step(*caller, f"calls {called}")))
+        for called, chain in direct
+        for caller in index.callers(index.operators[called])
+        if not in_test_folder(caller[0])
+    ]
+    _walk(index, callers, found, hop=HOPS)
+    found.through = set(found.operators) - {known for known, _ in direct}
+    return found
+
+
+def _walk(
+    index: Index, starts: Iterable[tuple[Node, Chain]], found: Reached, *, hop: int = 0
+) -> None:
+    first = index.examined
     hops: dict[Node, int] = {}
-    waiting: deque[tuple[Node, Chain, int]] = deque((node, chain, 0) for node, chain in starts)
+    waiting: deque[tuple[Node, Chain, int]] = deque((node, chain, hop) for node, chain in starts)
     while waiting:
         node, chain, hop = waiting.popleft()
         if hops.get(node, HOPS + 1) <= hop:
             continue
         hops[node] = hop
-        if len(hops) > MOST:
+        if len(hops) > MOST or index.examined - first > EXAMINED:
             found.complete = False
             break
         for operator in index.implements(node):
@@ -58,7 +81,6 @@ def operators_reached(index: Index, starts: Iterable[tuple[Node, Chain]]) -> Rea
             if further <= HOPS and not in_test_folder(user[0]):
                 step = Step(user[0], user[1], f"uses {node[1]}")
                 waiting.append((user, (*chain, step), further))
-    return found
 
 
 def _implements(node: Node, operator: Operator) -> Step:
@@ -92,7 +114,8 @@ def tests_of(index: Index, operator: Operator) -> list[Tested]:
         (user, (named, Step(*user, f"names {operator.id}")), 0)
         for user in (*index.callers(operator), *_native_tests(index, operator))
     )
-    while waiting and len(best) < MOST:
+    first = index.examined
+    while waiting and len(best) < MOST and index.examined - first < EXAMINED:
         node, chain, distance = waiting.popleft()
         if best.get(node, 99) <= distance:
             continue

@@ -1,34 +1,40 @@
 """Operator registrations in C++: PyTorch's libraries and pybind11's modules."""
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 
-from tree_sitter import Language as Grammar
 from tree_sitter import Node, Query, QueryCursor
 
 from app.kernels.affected.facts import Registration
 from app.kernels.affected.grammars import CPP
 from app.kernels.affected.lexing import cpp_digest
 
-MACRO = re.compile(rb"\w*TORCH_LIBRARY\w*|PYBIND11_MODULE")
+# Bounded, so that a name of half a megabyte is not tried from each of its letters.
+MACRO = re.compile(rb"\w{0,60}TORCH_LIBRARY\w{0,60}|PYBIND11_MODULE")
 # `STABLE_TORCH_LIBRARY_IMPL(_C, CUDA, m)`, `TORCH_LIBRARY_FRAGMENT(CONCAT(NAME, _x), m)`
 _OPENING = re.compile(
-    rb"\b(\w*TORCH_LIBRARY\w*|PYBIND11_MODULE)\s*\(\s*"
-    rb"((?:CONCAT\s*\(\s*\w+\s*,\s*\w+\s*\))|\w+)\s*,"
+    rb"\b(\w{0,60}TORCH_LIBRARY\w{0,60}|PYBIND11_MODULE)\s*+\(\s*+"
+    rb"((?:CONCAT\s*+\(\s*+\w++\s*+,\s*+\w++\s*+\))|\w++)\s*+,"
 )
 _DEFINED = re.compile(rb"#[ \t]*define[ \t]+(\w+)[ \t]+(\w+)[ \t]*\r?$", re.MULTILINE)
 _LITERAL = re.compile(rb'"((?:[^"\\]|\\.)*+)"')
 _OPERATOR = re.compile(r"\s*(?:([A-Za-z_]\w*)::)?([A-Za-z_]\w*)")
 _TARGET = re.compile(rb"&\s*((?:\w+\s*::\s*)*\w+)")
-_BOXED = re.compile(rb"\b\w*(?:TORCH_BOX|TORCH_FN)\w*\s*\(\s*&?\s*((?:\w+\s*::\s*)*\w+)")
+_BOXED = re.compile(
+    rb"\b\w{0,60}(?:TORCH_BOX|TORCH_FN)\w{0,60}\s*+\(\s*+&?\s*+((?:\w+\s*+::\s*+)*\w+)"
+)
 _PLAIN = re.compile(rb"^(?:\w+\s*::\s*)*[A-Za-z_]\w*$")
 _KEY = re.compile(rb"^(?:(?:torch|c10|at)\s*::\s*)?(?:DispatchKey\s*::\s*)?k?[A-Z]\w*$")
 
-_CALLS = """
+_QUERY = Query(
+    CPP,
+    """
 (call_expression
   function: (field_expression field: (field_identifier) @method)
   arguments: (argument_list) @arguments) @call
-"""
+""",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +47,19 @@ class Line:
 
 def registrations(root: Node, source: bytes) -> list[Line]:
     """All `def` and `impl` calls behind the opening of a library or module, in order."""
-    openings = [
-        (m.start(), m[1], _namespace(m[2], source)) for m in _OPENING.finditer(source)
-    ]
+    openings = list(_OPENING.finditer(source))
     if not openings:
         return []
+    positions = [opening.start() for opening in openings]
+    defined = dict(_DEFINED.findall(source))
     found = []
-    for _, captured in QueryCursor(_query(CPP)).matches(root):
+    for _, captured in QueryCursor(_QUERY).matches(root):
         method, arguments = captured["method"][0], captured["arguments"][0]
         call = captured["call"][0]
-        before = [o for o in openings if o[0] < call.start_byte]
-        if not before or method.text not in {b"def", b"impl"}:
+        at = bisect_left(positions, call.start_byte) - 1
+        if at < 0 or method.text not in {b"def", b"impl"}:
             continue
-        _, macro, namespace = before[-1]
+        macro, namespace = openings[at][1], _namespace(openings[at][2], defined)
         made = _line(call, method.text or b"", arguments, source)
         if made is None:
             continue
@@ -69,9 +75,10 @@ def registrations(root: Node, source: bytes) -> list[Line]:
 
 
 def _line(call: Node, method: bytes, arguments: Node, source: bytes) -> Registration | None:
-    first, *others = [a for a in arguments.named_children if a.type != "comment"] or [None]
-    if first is None:
+    given = [a for a in arguments.named_children if a.type != "comment"]
+    if not given:
         return None
+    first, *others = given
     literals = _LITERAL.findall(source[first.start_byte : first.end_byte])
     named = _OPERATOR.match(b"".join(literals).decode(errors="replace"))
     if not literals or named is None:
@@ -102,16 +109,8 @@ def _targets(argument: bytes) -> list[str]:
     return [b"".join(name.split()).decode() for name in found]
 
 
-def _namespace(text: bytes, source: bytes) -> str:
+def _namespace(text: bytes, defined: dict[bytes, bytes]) -> str:
     """`_C`, or what the file itself defines the macro in its place to be."""
-    defined = dict(_DEFINED.findall(source))
     parts = re.findall(rb"\w+", text)
     parts = parts[1:] if parts[0] == b"CONCAT" else parts
     return b"".join(defined.get(part, part) for part in parts).decode()
-
-
-_queries: dict[int, Query] = {}
-
-
-def _query(grammar: Grammar) -> Query:
-    return _queries.setdefault(0, Query(grammar, _CALLS))

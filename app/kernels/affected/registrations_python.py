@@ -19,6 +19,11 @@ _COMPILERS = {
     "flyc", "ct",
 }  # fmt: skip
 _JIT = {"jit", "kernel", "autotune", "prim_func"}
+_WITHIN = re.compile(
+    rb"(?:^[ \t]++@|=[ \t]*+)(?:triton|gluon|cute|tilelang|helion|numba\.cuda)\."
+    rb"(?:experimental\.)?(?:jit|kernel|prim_func)\b",
+    re.MULTILINE,
+)
 _STRING = re.compile(rb"""^[bBrRuU]{0,2}(?:"{3}|'{3}|"|')(.*?)(?:"{3}|'{3}|"|')$""", re.DOTALL)
 _OPERATOR = re.compile(r"^\s*(?:([A-Za-z_]\w*)::)?([A-Za-z_]\w*)")
 _LIBRARY = re.compile(rb"""\bLibrary\(\s*["'](\w+)["']""")
@@ -33,12 +38,12 @@ def library_namespace(source: bytes) -> str:
 
 
 def is_jit(node: Node, source: bytes, known: Bindings) -> bool:
-    """Whether a decorator gives the function to a kernel compiler."""
+    """Whether it, or a function or method within it, is given to a kernel compiler."""
     for decorator in _decorators(node):
         parts = _callee(decorator, source, known).split(".")
         if parts[-1] in _JIT and (_COMPILERS & set(parts[:-1])):
             return True
-    return False
+    return bool(_WITHIN.search(source, node.start_byte, node.end_byte))
 
 
 def decorated(node: Node, name: str, source: bytes, known: Bindings) -> Iterator[Registration]:

@@ -17,6 +17,26 @@ from app.kernels.affected.reach import Chain, Step, operators_reached
 WIDE = 20  # a header or build file that leads to more operators is flagged
 
 
+class Trees:
+    """The indexes before and after; the one before is built when something asks for it."""
+
+    def __init__(self, head: Index, base: Callable[[], Index]) -> None:
+        self.head = head
+        self._make_base = base
+        self._base: Index | None = None
+
+    @property
+    def base(self) -> Index:
+        """The tree that the change began from."""
+        if self._base is None:
+            self._base = self._make_base()
+        return self._base
+
+    def of(self, operator: str) -> Index:
+        """The newest tree that has an operator."""
+        return self.head if operator in self.head.operators else self.base
+
+
 @dataclass(slots=True)
 class Touched:
     """An operator, the changed files that lead to it, one chain, and flags."""
@@ -32,7 +52,8 @@ class FileResult:
     """What became of one changed file."""
 
     changed: Changed
-    operators: list[str] = field(default_factory=list)
+    operators: dict[str, None] = field(default_factory=dict)
+    through: set[str] = field(default_factory=set)
     flags: set[str] = field(default_factory=set)
 
 
@@ -42,13 +63,10 @@ class Resolution:
 
     touched: dict[str, Touched] = field(default_factory=dict)
     files: list[FileResult] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
 
 
-def resolve(
-    changes: Sequence[Changed], head: Index, base: Callable[[], Index], config: Config
-) -> Resolution:
-    """Operators that a diff touches. `base` builds the old tree's index, where it is needed."""
+def resolve(changes: Sequence[Changed], trees: Trees, config: Config) -> Resolution:
+    """Operators that a diff touches."""
     found = Resolution()
     for changed in changes:
         result = FileResult(changed)
@@ -56,57 +74,54 @@ def resolve(
         if matches(config.ignore, changed.path):
             result.flags.add("ignored")
             continue
-        for id, chain in _led_to(changed, head, base, result):
-            _touch(found, result, id, chain, head, base)
+        for operator, chain in _led_to(changed, trees, result):
+            _touch(found, result, operator, chain, trees)
         wide = len(result.operators) > WIDE
         if wide and (is_header(changed.path) or language_of(changed.path) is Language.BUILD):
             result.flags.add("wide")
-        for id in result.operators:
-            found.touched[id].flags |= result.flags & {"unknown", "wide", "incomplete"}
+        for operator in result.operators:
+            found.touched[operator].flags |= result.flags & {"unknown", "wide", "incomplete"}
+    direct = {o for result in found.files for o in result.operators if o not in result.through}
+    for operator, touched in found.touched.items():
+        if operator not in direct:
+            touched.flags.add("through")
     return found
 
 
 def _touch(
-    found: Resolution,
-    result: FileResult,
-    id: str,
-    chain: Chain,
-    head: Index,
-    base: Callable[[], Index],
+    found: Resolution, result: FileResult, operator: str, chain: Chain, trees: Trees
 ) -> None:
-    if id in result.operators:
+    if operator in result.operators:
         return
-    operator = head.operators.get(id) or base().operators[id]
-    known = found.touched.get(id)
+    known = found.touched.get(operator)
     if known is None:
-        known = found.touched[id] = Touched(operator, chain)
-        if id not in head.operators:
+        known = Touched(trees.of(operator).operators[operator], chain)
+        found.touched[operator] = known
+        if operator not in trees.head.operators:
             known.flags.add("gone")
     elif len(chain) < len(known.chain):
         known.chain = chain
     known.changed.append(result.changed.path)
-    result.operators.append(id)
+    result.operators[operator] = None
 
 
-def _led_to(
-    changed: Changed, head: Index, base: Callable[[], Index], result: FileResult
-) -> Iterator[tuple[str, Chain]]:
+def _led_to(changed: Changed, trees: Trees, result: FileResult) -> Iterator[tuple[str, Chain]]:
     language = language_of(changed.path) or language_of(changed.old_path)
     if language is None or in_test_folder(changed.path):
         return
     if language is Language.BUILD:
-        yield from _build(changed, head, base, result)
+        yield from _build(changed, trees, result)
         return
     delta = compare(changed)
-    indexes = [(changed.path, head)] if changed.new is not None else []
+    indexes = [(changed.path, trees.head)] if changed.new is not None else []
     if changed.new is None or _removes(changed):
-        indexes.append((changed.old_path, base()))
+        indexes.append((changed.old_path, trees.base))
     any_found = False
     for path, index in indexes:
-        for id, chain in _from_source(path, delta, index, result):
+        for operator, chain in _from_source(path, delta, index, result):
             any_found = True
-            yield id, chain
-    if not any_found and (delta.whole or delta.names):
+            yield operator, chain
+    if not any_found and (delta.whole or delta.names):  # a mere prototype leads nowhere
         path, index = indexes[0]
         yield from _unknown(path, changed, index, result)
 
@@ -117,9 +132,9 @@ def _removes(changed: Changed) -> bool:
         return False
     now = {s.name for s in changed.new.symbols}
     lines = {(r.namespace, r.name) for r in changed.new.registrations}
-    return any(s.name not in now for s in changed.old.symbols if s.kind is not Kind.DECLARATION) or (
-        any((r.namespace, r.name) not in lines for r in changed.old.registrations)
-    )
+    return any(
+        s.name not in now for s in changed.old.symbols if s.kind is not Kind.DECLARATION
+    ) or (any((r.namespace, r.name) not in lines for r in changed.old.registrations))
 
 
 def _from_source(
@@ -132,6 +147,7 @@ def _from_source(
     reached = operators_reached(index, _starts(path, delta, index))
     if not reached.complete:
         result.flags.add("incomplete")
+    result.through |= reached.through
     yield from reached.operators.items()
     if delta.whole:
         for operator in index.registered_in(path):
@@ -148,6 +164,9 @@ def _registered(index: Index, path: str, namespace: str, name: str) -> Iterator[
 
 
 def _starts(path: str, delta: Delta, index: Index) -> Iterator[tuple[Node, Chain]]:
+    for name in delta.declared:
+        for definer in index.cpp.definers(name, path):
+            yield (definer, name), (Step(path, name, "has another prototype"),)
     if not delta.whole:
         for name in delta.names:
             yield (path, name), (Step(path, name, "changed"),)
@@ -195,14 +214,12 @@ def _is_kernel_file(path: str, facts: FileFacts) -> bool:
     return Flag.UNREAD in facts.flags or any(s.kind is Kind.JIT for s in facts.symbols)
 
 
-def _build(
-    changed: Changed, head: Index, base: Callable[[], Index], result: FileResult
-) -> Iterator[tuple[str, Chain]]:
+def _build(changed: Changed, trees: Trees, result: FileResult) -> Iterator[tuple[str, Chain]]:
     words, everything = changed_paths(changed.old or FileFacts(), changed.new or FileFacts())
     why = "changed for all that it builds" if everything else "changed"
     if everything:
         result.flags.add("wide")
-    index = head if changed.new is not None else base()
+    index = trees.head if changed.new is not None else trees.base
     path = changed.path if changed.new is not None else changed.old_path
     for source in existing(words, path, index.files):
         chain = (Step(path, "", why), Step(source, "", f"is listed in {path}"))
