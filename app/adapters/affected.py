@@ -63,6 +63,10 @@ class AffectedKernels:
 
     def index(self, commit: str) -> Index:
         """The index of a commit's tree, from the cache where its files are known."""
+        with _no_collection():
+            return self._index(commit)
+
+    def _index(self, commit: str) -> Index:
         files = {p: b for p, b in self._git.files(commit).items() if reader_of(p)}
         if len(files) > MOST_FILES:
             self.warnings.append(f"only {MOST_FILES:,} of {len(files):,} source files were read")

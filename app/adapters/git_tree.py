@@ -34,7 +34,7 @@ _ENVIRONMENT = {
 _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _REGULAR = {"100644", "100755", "100664"}  # no links, no submodules
 _LISTING = 200_000_000  # bytes of a tree's listing; some two million files
-_BATCH = 32_000_000  # bytes of contents asked for at a time
+_BATCH = 4_000_000  # bytes of contents asked for at a time
 _RENAMES = 2000  # files compared for renames; beyond that a rename is a deletion and an addition
 
 

@@ -2,6 +2,7 @@
 
 import posixpath
 from enum import StrEnum
+from functools import lru_cache
 
 
 class Language(StrEnum):
@@ -18,6 +19,7 @@ _BUILD_FILES = {
 _DEVICE = (".cu", ".cuh", ".hip", ".mu", ".muh", ".maca", ".cce")
 
 
+@lru_cache(maxsize=100_000)
 def language_of(path: str) -> Language | None:
     """By its name alone; None for what cannot say anything about operators."""
     name = posixpath.basename(path).lower()

@@ -9,7 +9,8 @@ from tree_sitter import Node, Query, QueryCursor
 from app.kernels.affected.grammars import PYTHON
 
 _IMPORTS = Query(PYTHON, "(import_statement) @i (import_from_statement) @f")
-_INDENTED = re.compile(rb"(?:^[ \t]++|[;:][ \t]*+)(?:import|from)[ \t\\(]", re.MULTILINE)
+_INDENTED = re.compile(rb"\n[ \t]++(?:import|from)\b")
+_BEHIND = (b": import ", b"; import ", b";import ", b": from ", b"; from ", b";from ")
 _ALIAS = re.compile(
     rb"^[ \t]*(\w+)[ \t]*=[ \t]*(torch\.ops(?:\.\w+)?)[ \t]*(?:\#.*)?\r?$", re.MULTILINE
 )
@@ -58,7 +59,7 @@ def bindings(root: Node, source: bytes) -> Bindings:
 
 def _statements(root: Node, source: bytes) -> tuple[list[Node], list[Node]]:
     """`import …` and `from … import …`; the tree is searched only where some are indented."""
-    if _INDENTED.search(source):
+    if _INDENTED.search(source) or any(words in source for words in _BEHIND):
         captured = QueryCursor(_IMPORTS).captures(root)
         return captured.get("i", []), captured.get("f", [])
     children = root.named_children

@@ -20,9 +20,8 @@ _COMPILERS = {
 }  # fmt: skip
 _JIT = {"jit", "kernel", "autotune", "prim_func"}
 _WITHIN = re.compile(
-    rb"(?:^[ \t]++@|=[ \t]*+)(?:triton|gluon|cute|tilelang|helion|numba\.cuda)\."
-    rb"(?:experimental\.)?(?:jit|kernel|prim_func)\b",
-    re.MULTILINE,
+    rb"(?:\n[ \t]++@|=[ \t]*+)(?:triton|gluon|cute|tilelang|helion|numba\.cuda)\."
+    rb"(?:experimental\.)?(?:jit|kernel|prim_func)\b"
 )
 _STRING = re.compile(rb"""^[bBrRuU]{0,2}(?:"{3}|'{3}|"|')(.*?)(?:"{3}|'{3}|"|')$""", re.DOTALL)
 _OPERATOR = re.compile(r"^\s*(?:([A-Za-z_]\w*)::)?([A-Za-z_]\w*)")
