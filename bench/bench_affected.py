@@ -27,7 +27,7 @@ from app.kernels.affected.config import Config
 from app.kernels.affected.facts import FileFacts
 from app.kernels.affected.index import Index
 from app.kernels.affected.languages import is_device_source
-from app.kernels.affected.reach import tests_of
+from app.kernels.affected.reach import files_that_test
 from app.kernels.affected.resolve import Trees, resolve
 
 COLD, WARM = 10.0, 1.0  # seconds
@@ -134,7 +134,7 @@ def main() -> None:
         ("layers", {"layer"}), ("kernels", {"kernel"}),
     ):  # fmt: skip
         chosen = [o for o in made.operators.values() if o.kind in kinds]
-        counts = sorted(len(tests_of(made, o)) for o in chosen)
+        counts = sorted(len(files_that_test(made, o)) for o in chosen)
         tested = [n for n in counts if n]
         median = statistics.median(counts)
         print(

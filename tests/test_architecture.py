@@ -16,7 +16,9 @@ def test_import_contracts(root):
     assert "0 broken" in done.stdout
 
 
-@pytest.mark.parametrize("module", ["app.cli", "app.core.cases", "app.kernels", "app.runner"])
+@pytest.mark.parametrize(
+    "module", ["app.cli", "app.core.cases", "app.kernels", "app.runner", "app.wiring.kernels"]
+)
 def test_base_install_is_enough_for(root, module):
     """What a runner has imports with pydantic and typer alone."""
     code = (

@@ -25,6 +25,7 @@ COMMANDS = (
     ["backtest"],
     ["trust", "import"],
     ["trust", "export"],
+    ["kernels", "affected"],
 )
 
 
@@ -53,7 +54,9 @@ def test_every_command_has_help_with_an_example(pulsegate, command):
 
 
 @pytest.mark.parametrize(
-    "words", [(), ("db",), ("config",), ("audit",)], ids=["all", "db", "config", "audit"]
+    "words",
+    [(), ("db",), ("config",), ("audit",), ("kernels",)],
+    ids=["all", "db", "config", "audit", "kernels"],
 )
 @pytest.mark.parametrize("ask", [("--help",), ()], ids=["asked", "no command"])
 def test_the_help_of_a_group_has_an_example_too(pulsegate, words, ask):

@@ -1,6 +1,6 @@
 """The process in which hostile sources are parsed: jobs on stdin, facts on stdout.
 
-A job is a line of JSON (reader, size, digests) and so many bytes; the answer is one line: the
+A job is a line of JSON (reader, size, digests, seconds) and so many bytes; the answer is one line: the
 packed facts, or null where parsing took too long. The grammars are C code that a strange enough
 file may crash or make slow; this process may die of it, and its parent goes on.
 """
@@ -14,7 +14,6 @@ from app.kernels.affected.facts import UNREAD, pack
 from app.kernels.affected.parsing import parse
 
 MEMORY = 3 << 30  # bytes
-SECONDS = 4.0  # for one file; the largest of vLLM takes 0.05
 
 
 def main() -> None:
@@ -25,7 +24,7 @@ def main() -> None:
     while line := given.readline():
         job = json.loads(line)
         source = given.read(job["size"])
-        end = time.monotonic() + SECONDS
+        end = time.monotonic() + job["seconds"]
         try:
             facts = parse(
                 job["reader"],

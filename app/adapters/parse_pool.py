@@ -15,7 +15,8 @@ from typing import IO
 
 import app
 
-_PATIENCE = 15.0  # seconds; a child gives up by itself long before
+SECONDS = 4.0  # for one file; the largest of vLLM takes 0.05
+_PATIENCE = 10.0  # seconds more; a child gives up by itself before
 _MOST = 4  # children
 _FEW = 40  # files that are not worth a further child
 _STARTED = 60.0  # seconds for a child's first answer, on a machine that is busy
@@ -29,6 +30,7 @@ class Job:
     reader: str
     source: bytes
     digests: bool
+    seconds: float = SECONDS
 
 
 def parse_all(jobs: Iterable[Job], count: int, done: Callable[[str, bytes | None], None]) -> None:
@@ -93,11 +95,16 @@ class _Child:
         stdin, stdout = process.stdin, process.stdout
         if stdin is None or stdout is None:
             raise ValueError("both are pipes")
-        head = {"reader": job.reader, "size": len(job.source), "digests": job.digests}
+        head = {
+            "reader": job.reader,
+            "size": len(job.source),
+            "digests": job.digests,
+            "seconds": job.seconds,
+        }
         try:
             stdin.write(json.dumps(head).encode() + b"\n" + job.source)
             stdin.flush()
-            line = _line(stdout, _STARTED if self._fresh else _PATIENCE)
+            line = _line(stdout, job.seconds + (_STARTED if self._fresh else _PATIENCE))
         except OSError:
             line = b""
         if not line.endswith(b"\n"):

@@ -7,7 +7,7 @@ from app.kernels.affected.config import Add, Config, Remove, matches
 from app.kernels.affected.index import Index
 from app.kernels.affected.languages import is_test, language_of
 from app.kernels.affected.operators import Operator
-from app.kernels.affected.reach import Chain, Step, tests_of
+from app.kernels.affected.reach import Chain, Step, files_that_test
 from app.kernels.affected.resolve import FileResult, Resolution, Touched, Trees
 
 
@@ -73,7 +73,7 @@ class _Tests:
                 continue
             operator = touched.operator
             index = trees.head if operator.kind == "configured" else trees.of(operator.id)
-            for test in tests_of(index, operator):
+            for test in files_that_test(index, operator):
                 if test.path in trees.head.files:
                     chain = (*touched.chain, *test.chain)
                     self.enter(test.path, test.distance, operator.id, chain)

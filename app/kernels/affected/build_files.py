@@ -14,7 +14,7 @@ from app.kernels.affected.facts import BuildCommand, FileFacts
 from app.kernels.affected.languages import is_header, is_source
 from app.kernels.affected.lexing import digest
 
-_COMMAND = re.compile(r"([A-Za-z_]\w*+)\s*\(")
+_COMMAND = re.compile(r"(?<!\w)([A-Za-z_]\w{0,99}+)\s*+\(")
 _COMMENT = re.compile(r"#\[\[.*?(?:\]\]|\Z)|#[^\n]*+", re.DOTALL)
 _WORDS = re.compile(r"""[^\s"'(),;=\[\]]+""")
 _PATH_AT_MOST = 300  # characters

@@ -30,7 +30,7 @@ _PYTHON = re.compile(
 _NAME = re.compile(rb"\b[A-Za-z_]\w*+")
 _DOTTED = re.compile(rb"(?<![\w.])[A-Za-z_]\w*+(?:\.[A-Za-z_]\w*+)*+")
 _OPERATOR_IN_STRING = re.compile(rb"""["']([A-Za-z_]\w*+)::([A-Za-z_]\w*+)["']""")
-_BLANK = re.compile(rb"[ \t]*+\n(?:[ \t]*+\n)*+")
+_BLANK = re.compile(rb"(?<![ \t])[ \t]*+\n(?:[ \t]*+\n)*+")
 
 
 def cpp_names(text: bytes) -> set[bytes]:
@@ -58,14 +58,17 @@ def python_digest(*texts: bytes) -> str:
     return digest(b"\0".join(plain))
 
 
-def outside(source: bytes, holes: list[tuple[int, int]]) -> list[bytes]:
-    """What is left of a text without the given spans (start, end), which may overlap."""
+def outside(source: bytes, holes: list[tuple[int, int]]) -> bytes:
+    """What is left of a text without the given spans (start, end), which may overlap.
+
+    A line break stands for each span, so that one more of them is no other rest.
+    """
     left, at = [], 0
     for start, end in sorted(holes):
         if start > at:
             left.append(source[at:start])
         at = max(at, end)
-    return [*left, source[at:]]
+    return b"\n".join((*left, source[at:]))
 
 
 def _without_comment(match: re.Match[bytes]) -> bytes:

@@ -57,9 +57,7 @@ def parse(roots: list[Node], source: bytes, *, digests: bool = False) -> FileFac
         ),
         registrations=tuple(lines[span].registration for span in sorted(lines)),
         includes=tuple(dict.fromkeys(includes)),
-        rest=cpp_digest(*(t.replace(b";", b" ") for t in outside(source, holes)))
-        if digests
-        else "",
+        rest=cpp_digest(outside(source, holes).replace(b";", b" ")) if digests else "",
         flags=_flags(roots, pasted=pasted),
     )
 
@@ -180,7 +178,6 @@ _EVERYWHERE = frozenset(
     true try typedef typename union unsigned using virtual void volatile while std size_t int8_t
     int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t at c10 torch Tensor dim3 dim
     cudaStream_t reinterpret_cast __global__ __device__ __host__ __forceinline__ __restrict__
-    __launch_bounds__ __shared__ __syncthreads threadIdx blockIdx blockDim gridDim x y z i j k T
-    N M K a b c d n m pragma unroll optional vector size numel data_ptr get stream value half
-    scalar_t""".split()
+    __launch_bounds__ __shared__ __syncthreads threadIdx blockIdx blockDim gridDim
+    pragma unroll""".split()
 )

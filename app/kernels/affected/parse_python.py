@@ -68,7 +68,7 @@ def parse(root: Node, source: bytes, *, digests: bool = False) -> FileFacts:
         registrations=tuple(lines),
         bindings=tuple((n, o) for n, o in known.names.items() if _may_lead_here(o)),
         library=library_namespace(source),
-        rest=python_digest(*outside(source, holes)) if digests else "",
+        rest=python_digest(outside(source, holes)) if digests else "",
         flags=frozenset({Flag.ERRORS}) if root.has_error else frozenset(),
     )
 

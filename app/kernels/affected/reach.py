@@ -105,7 +105,7 @@ class Tested:
     chain: Chain
 
 
-def tests_of(index: Index, operator: Operator) -> list[Tested]:
+def files_that_test(index: Index, operator: Operator) -> list[Tested]:
     """Test files that name an operator, its wrapper, or something that an import away wraps it."""
     found: dict[str, Tested] = {}
     best: dict[Node, int] = {}

@@ -68,10 +68,18 @@ def registrations(root: Node, source: bytes) -> list[Line]:
         found.append(
             Line(
                 replace(made, namespace=made.namespace or namespace),
-                (method.start_byte, call.end_byte),
+                (_begin(call, method), call.end_byte),
             )
         )
     return found
+
+
+def _begin(call: Node, method: Node) -> int:
+    """Before `m` in `m.def(…)`; before `def` where calls are chained."""
+    function = call.child_by_field_name("function")
+    receiver = function.child_by_field_name("argument") if function else None
+    plain = receiver is not None and receiver.type == "identifier"
+    return receiver.start_byte if receiver is not None and plain else method.start_byte
 
 
 def _line(call: Node, method: bytes, arguments: Node, source: bytes) -> Registration | None:
