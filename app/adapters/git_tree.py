@@ -70,7 +70,7 @@ class GitTree:
         argv = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"]
         try:
             found = self._run(argv, 10_000).decode(errors="replace").strip()
-        except UserError:
+        except (UserError, ValueError):  # ValueError: a NUL, which no argument may hold
             found = ""
         if not _ID.match(found):
             raise UserError(

@@ -8,39 +8,39 @@ so that the time is linear in the text whatever stands in it.
 import hashlib
 import re
 
-_CPP = re.compile(
-    rb"""
-    (?P<comment> //(?:[^\n\\]|\\.)*+ | /\*.*?(?:\*/|\Z) )
+# Comments, and strings so that none is looked for within them.
+_CPP = rb"""
+    (?P<comment> //(?:[^\n\\]++|\\.)*+ | /\*.*?(?:\*/|\Z) )
   | R"(?P<mark>[^\s()\\"]{0,16}+)\(.*?(?:\)(?P=mark)"|\Z)
-  | "(?:[^"\\\n]|\\.)*+"?
-  | (?<!\w)'(?:[^'\\\n]|\\.)*+'?
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_PYTHON = re.compile(
-    rb'''
+  | "(?:[^"\\\n]++|\\.)*+"?
+  | (?<!\w)'(?:[^'\\\n]++|\\.)*+'?
+"""
+_PYTHON = rb"""
     (?P<comment> \#[^\n]*+ )
-  | """(?:[^"\\]|\\.|"(?!""))*+(?:"""|\Z)?
-  | \'\'\'(?:[^'\\]|\\.|'(?!\'\'))*+(?:\'\'\'|\Z)?
-  | "(?:[^"\\\n]|\\.)*+"?
-  | '(?:[^'\\\n]|\\.)*+'?
-    ''',
-    re.VERBOSE | re.DOTALL,
+  | "(?: ""(?:[^"\\]++|\\.|"(?!""))*+(?:\"{3}|\Z)? | (?:[^"\\\n]++|\\.)*+"? )
+  | '(?: ''(?:[^'\\]++|\\.|'(?!''))*+(?:'{3}|\Z)? | (?:[^'\\\n]++|\\.)*+'? )
+"""
+_MODE = re.VERBOSE | re.DOTALL
+_CPP_NOISE = re.compile(_CPP, _MODE)
+_PYTHON_NOISE = re.compile(_PYTHON, _MODE)
+_CPP_NAME = re.compile(rb"\b[A-Za-z_]\w*+")
+_PYTHON_NAME = re.compile(
+    rb"(?<![\w.])([A-Za-z_]\w*+(?:\.[A-Za-z_]\w*+)*+) |" + _PYTHON.replace(b"?P<comment>", b"?:"),
+    _MODE,
 )
-_NAME = re.compile(rb"\b[A-Za-z_]\w*+")
-_DOTTED = re.compile(rb"(?<![\w.])[A-Za-z_]\w*+(?:\.[A-Za-z_]\w*+)*+")
 _OPERATOR_IN_STRING = re.compile(rb"""["']([A-Za-z_]\w*+)::([A-Za-z_]\w*+)["']""")
 _BLANK = re.compile(rb"(?<![ \t])[ \t]*+\n(?:[ \t]*+\n)*+")
 
 
 def cpp_names(text: bytes) -> set[bytes]:
     """Identifiers of a piece of C++, keywords too."""
-    return set(_NAME.findall(_CPP.sub(b" ", text)))
+    return set(_CPP_NAME.findall(_CPP_NOISE.sub(b" ", text)))
 
 
 def python_names(text: bytes) -> set[bytes]:
     """Dotted names of a piece of Python, keywords too; `"ns::op"` reads as `torch.ops.ns.op`."""
-    found = set(_DOTTED.findall(_PYTHON.sub(b" ", text)))
+    found = set(_PYTHON_NAME.findall(text))
+    found.discard(b"")  # a comment or string
     if b"::" in text:
         found.update(b"torch.ops." + b".".join(m) for m in _OPERATOR_IN_STRING.findall(text))
     return found
@@ -48,13 +48,13 @@ def python_names(text: bytes) -> set[bytes]:
 
 def cpp_digest(*texts: bytes) -> str:
     """The same for the same code, whatever its comments, spaces and line breaks are."""
-    plain = (b" ".join(_CPP.sub(_without_comment, text).split()) for text in texts)
+    plain = (b" ".join(_CPP_NOISE.sub(_without_comment, text).split()) for text in texts)
     return digest(b"\0".join(plain))
 
 
 def python_digest(*texts: bytes) -> str:
     """The same for the same code, whatever its comments and empty lines are; indents count."""
-    plain = (_BLANK.sub(b"\n", _PYTHON.sub(_without_comment, text)).strip() for text in texts)
+    plain = (_BLANK.sub(b"\n", _PYTHON_NOISE.sub(_without_comment, text)).strip() for text in texts)
     return digest(b"\0".join(plain))
 
 

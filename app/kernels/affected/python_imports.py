@@ -4,13 +4,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tree_sitter import Node, Query, QueryCursor
+from tree_sitter import Node
 
-from app.kernels.affected.grammars import PYTHON
-
-_IMPORTS = Query(PYTHON, "(import_statement) @i (import_from_statement) @f")
-_INDENTED = re.compile(rb"\n[ \t]++(?:import|from)\b")
-_BEHIND = (b": import ", b"; import ", b";import ", b": from ", b"; from ", b";from ")
+_KINDS = {"import_statement", "import_from_statement"}
+_WITHIN = re.compile(rb"(?:\n[ \t]++|[:;][ \t]?)(?:import|from)\b")
+_NEAR = 2000  # bytes of one import statement
 _ALIAS = re.compile(
     rb"^[ \t]*(\w+)[ \t]*=[ \t]*(torch\.ops(?:\.\w+)?)[ \t]*(?:\#.*)?\r?$", re.MULTILINE
 )
@@ -33,40 +31,45 @@ class Bindings:
 def bindings(root: Node, source: bytes) -> Bindings:
     """All imports of a file, wherever they stand; the last one of a name wins."""
     found = Bindings()
-    plain, of_modules = _statements(root, source)
-    for node in plain:
-        for name, alias in _parts(node, source):
-            if alias:
-                found.names[alias] = name
-            else:
-                first = name.partition(".")[0]
-                found.names[first] = first
-    for node in of_modules:
-        module = node.child_by_field_name("module_name")
-        if module is None:
-            continue
-        base = _dotted(source, module)
-        if any(child.type == "wildcard_import" for child in node.named_children):
-            found.stars = [*found.stars[: _STARS - 1], base]
-        joint = base if base.endswith(".") else f"{base}."
-        for name, alias in _parts(node, source):
-            found.names[alias or name] = joint + name
+    for node in _statements(root, source):
+        _enter(node, source, found)
     if b"torch.ops" in source:
         for match in _ALIAS.finditer(source):
             found.names[match[1].decode()] = match[2].decode()
     return found
 
 
-def _statements(root: Node, source: bytes) -> tuple[list[Node], list[Node]]:
-    """`import …` and `from … import …`; the tree is searched only where some are indented."""
-    if _INDENTED.search(source) or any(words in source for words in _BEHIND):
-        captured = QueryCursor(_IMPORTS).captures(root)
-        return captured.get("i", []), captured.get("f", [])
-    children = root.named_children
-    return (
-        [node for node in children if node.type == "import_statement"],
-        [node for node in children if node.type == "import_from_statement"],
-    )
+def _enter(node: Node, source: bytes, found: Bindings) -> None:
+    if node.type == "import_statement":
+        for name, alias in _parts(node, source):
+            if alias:
+                found.names[alias] = name
+            else:
+                first = name.partition(".")[0]
+                found.names[first] = first
+        return
+    module = node.child_by_field_name("module_name")
+    if module is None:
+        return
+    base = _dotted(source, module)
+    if any(child.type == "wildcard_import" for child in node.named_children):
+        found.stars = [*found.stars[: _STARS - 1], base]
+    joint = base if base.endswith(".") else f"{base}."
+    for name, alias in _parts(node, source):
+        found.names[alias or name] = joint + name
+
+
+def _statements(root: Node, source: bytes) -> Iterator[Node]:
+    """`import …` and `from … import …`: those at the top, and those that a search finds within."""
+    yield from (node for node in root.named_children if node.type in _KINDS)
+    seen = set()
+    for match in _WITHIN.finditer(source):
+        node = root.descendant_for_byte_range(match.end() - 1, match.end())
+        while node is not None and node.type not in _KINDS and node.end_byte < match.end() + _NEAR:
+            node = node.parent
+        if node is not None and node.type in _KINDS and node.id not in seen:
+            seen.add(node.id)
+            yield node
 
 
 def _parts(node: Node, source: bytes) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ import pytest
 from app.kernels.affected.answer import as_text
 from app.kernels.affected.config import Config
 from app.kernels.affected.resolve import WIDE
-from tests.kernels.affected.trees import PROJECT, edited, operators, files_to_run, touched
+from tests.kernels.affected.trees import PROJECT, edited, files_to_run, operators, touched
 
 
 def reason(answer, operator):
@@ -166,8 +166,13 @@ def test_a_header_that_leads_to_very_many_is_flagged():
     names = [f"f{n}" for n in range(WIDE + 1)]
     tree = {
         "k/common.h": "#define N 1\n",
-        "k/b.cpp": "TORCH_LIBRARY(n, m) {%s}"
-        % "".join(f'm.def("{name}() -> ()", &{name});' for name in names),
+        "k/b.cpp": "".join(
+            [
+                "TORCH_LIBRARY(n, m) {",
+                *(f'm.def("{name}() -> ()", &{name});' for name in names),
+                "}",
+            ]
+        ),
         "k/k.cu": '#include "common.h"\n' + "".join(f"void {name}() {{ N; }}\n" for name in names),
     }
     answer = touched(tree, edited(tree, "k/common.h", "N 1", "N 2"))
