@@ -27,6 +27,7 @@ class Index:
         self._implements: dict[Node, list[Operator]] = defaultdict(list)
         self._by_file: dict[str, list[Operator]] = defaultdict(list)
         self._registered: dict[str, list[Operator]] = defaultdict(list)
+        self._named: dict[Node, list[Operator]] | None = None
         self._testing: frozenset[str] | None = None
         self._symbols: dict[str, dict[str, Symbol]] = {}
         for operator in self.operators.values():
@@ -74,6 +75,16 @@ class Index:
             callers = (node for o in self.operators.values() for node in self.callers(o))
             self._testing = frozenset(node[0] for node in callers)
         return path in self._testing
+
+    def named_by(self, node: Node) -> list[Operator]:
+        """Operators that a Python symbol names as `torch.ops.ns.name`."""
+        if self._named is None:
+            self._named = defaultdict(list)
+            for operator in self.operators.values():
+                key = operator.namespace, operator.name
+                for caller in self.python.operator_users.get(key, ()):
+                    self._named[caller].append(operator)
+        return self._named.get(node, [])
 
     def callers(self, operator: Operator) -> Iterator[Node]:
         """Python symbols whose code names an operator: `torch.ops.ns.name`, or what stands for it."""

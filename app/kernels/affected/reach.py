@@ -96,6 +96,24 @@ def _cost(index: Index, node: Node, user: Node) -> int:
     return 0 if both else 1
 
 
+def operators_wrapped(
+    index: Index, starts: Iterable[tuple[Node, Chain]]
+) -> Iterator[tuple[str, Chain]]:
+    """Operators that Python symbols name, or others of the same file that use these."""
+    seen: set[Node] = set()
+    waiting = deque(starts)
+    while waiting:
+        node, chain = waiting.popleft()
+        if node in seen:
+            continue
+        seen.add(node)
+        for operator in index.named_by(node):
+            yield operator.id, (*chain, Step(node[0], node[1], f"calls {operator.id}"))
+        for user in index.users(node):
+            if user[0] == node[0]:
+                waiting.append((user, (*chain, Step(user[0], user[1], f"uses {node[1]}"))))
+
+
 @dataclass(frozen=True, slots=True)
 class Tested:
     """A test file of an operator. `distance`: 0 names it, 1 names a wrapper, 2 over one import."""

@@ -12,7 +12,7 @@ from app.kernels.affected.facts import FileFacts, Flag, Kind
 from app.kernels.affected.index import Index
 from app.kernels.affected.languages import Language, in_test_folder, is_header, language_of
 from app.kernels.affected.operators import Operator
-from app.kernels.affected.reach import Chain, Step, operators_reached
+from app.kernels.affected.reach import Chain, Step, operators_reached, operators_wrapped
 
 WIDE = 20  # a header or build file that leads to more operators is flagged
 
@@ -54,6 +54,7 @@ class FileResult:
     changed: Changed
     operators: dict[str, None] = field(default_factory=dict)
     through: set[str] = field(default_factory=set)
+    wrapped: set[str] = field(default_factory=set)
     flags: set[str] = field(default_factory=set)
 
 
@@ -81,10 +82,16 @@ def resolve(changes: Sequence[Changed], trees: Trees, config: Config) -> Resolut
             result.flags.add("wide")
         for operator in result.operators:
             found.touched[operator].flags |= result.flags & {"unknown", "wide", "incomplete"}
-    direct = {o for result in found.files for o in result.operators if o not in result.through}
+    direct = {
+        operator
+        for result in found.files
+        for operator in result.operators
+        if operator not in result.through | result.wrapped
+    }
+    wrapped = {operator for result in found.files for operator in result.wrapped}
     for operator, touched in found.touched.items():
         if operator not in direct:
-            touched.flags.add("through")
+            touched.flags.add("wrapper" if operator in wrapped else "through")
     return found
 
 
@@ -149,6 +156,11 @@ def _from_source(
         result.flags.add("incomplete")
     result.through |= reached.through
     yield from reached.operators.items()
+    if path.endswith(".py"):
+        for operator_id, chain in operators_wrapped(index, _starts(path, delta, index)):
+            if operator_id not in reached.operators:
+                result.wrapped.add(operator_id)
+                yield operator_id, chain
     if delta.whole:
         for operator in index.registered_in(path):
             yield operator.id, (Step(path, "", f"registers {operator.id}; {delta.whole}"),)
@@ -196,14 +208,20 @@ def _unknown(
     facts = changed.new or changed.old or FileFacts()
     if not _is_kernel_file(path, facts):
         return
-    folder = posixpath.dirname(path)
+    why = "leads to no operator that is known: all of {}/ count"
+    yield from _folder(posixpath.dirname(path), Step(path, "", why), (), index, result)
+
+
+def _folder(
+    folder: str, step: Step, before: Chain, index: Index, result: FileResult
+) -> Iterator[tuple[str, Chain]]:
+    """All operators of a folder, or of the next above that has any, flagged."""
     while folder:
         operators = index.implemented_below(folder)
         if operators:
             result.flags.add("unknown")
-            why = f"leads to no operator that is known: all of {folder}/ count"
-            for operator in operators:
-                yield operator.id, (Step(path, "", why),)
+            step = Step(step.path, step.symbol, step.why.format(folder))
+            yield from ((operator.id, (*before, step)) for operator in operators)
             return
         folder = posixpath.dirname(folder)
 
@@ -221,8 +239,15 @@ def _build(changed: Changed, trees: Trees, result: FileResult) -> Iterator[tuple
         result.flags.add("wide")
     index = trees.head if changed.new is not None else trees.base
     path = changed.path if changed.new is not None else changed.old_path
-    for source in existing(words, path, index.files):
-        chain = (Step(path, "", why), Step(source, "", f"is listed in {path}"))
-        yield from operators_reached(index, _all_of(source, index, chain)).operators.items()
-        for operator in index.registered_in(source):
-            yield operator.id, (*chain, Step(source, "", f"registers {operator.id}"))
+    first = Step(path, "", why)
+    for word in words:
+        sources = list(existing([word], path, index.files))
+        for source in sources:
+            chain = (first, Step(source, "", f"is listed in {path}"))
+            yield from operators_reached(index, _all_of(source, index, chain)).operators.items()
+            for operator in index.registered_in(source):
+                yield operator.id, (*chain, Step(source, "", f"registers {operator.id}"))
+        if not sources:
+            missing = Step(word, "", "is listed but not in the tree: all of {}/ count")
+            folder = posixpath.dirname(posixpath.normpath(word))
+            yield from _folder(folder, missing, (first,), index, result)

@@ -232,6 +232,38 @@ def test_a_wrapper_is_no_kernel_but_leads_to_what_it_implements():
     assert operators(answer) == ["proj::scaled"]
 
 
+def test_a_changed_wrapper_means_the_operator_it_calls():
+    tree = {
+        **PROJECT,
+        "proj/_ops.py": PROJECT["proj/_ops.py"]
+        + """
+        def scale_of(x):
+            return 1.0
+
+        def gelu(out, x):
+            torch.ops._C.gelu(out, scale_of(x))
+        """,
+    }
+    answer = touched(tree, edited(tree, "proj/_ops.py", "return 1.0", "return 2.0"))
+    assert operators(answer) == ["_C::gelu"]
+    assert flags(answer, "_C::gelu") == ["wrapper"]
+    assert reason(answer, "_C::gelu") == [
+        "proj/_ops.py:scale_of changed",
+        "proj/_ops.py:gelu uses scale_of",
+        "proj/_ops.py:gelu calls _C::gelu",
+    ]
+
+
+def test_a_listed_source_that_the_build_makes_means_its_folder():
+    tree = {**PROJECT, "cmake/gen.cmake": 'set(GEN "csrc/cpu/gen_*.cpp")\n'}
+    answer = touched(tree, edited(tree, "cmake/gen.cmake", ".cpp", '.cpp" "-O3'))
+    assert operators(answer) == ["_C::silu"]
+    assert flags(answer, "_C::silu") == ["unknown"]
+    assert reason(answer, "_C::silu")[1] == (
+        "csrc/cpu/gen_*.cpp is listed but not in the tree: all of csrc/cpu/ count"
+    )
+
+
 def test_what_calls_an_operator_is_reached_through_it():
     tree = {
         **PROJECT,
