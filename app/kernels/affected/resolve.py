@@ -216,6 +216,7 @@ def _folder(
     folder: str, step: Step, before: Chain, index: Index, result: FileResult
 ) -> Iterator[tuple[str, Chain]]:
     """All operators of a folder, or of the next above that has any, flagged."""
+    folder = folder.strip("/")  # what a build file lists may begin at the root
     while folder:
         operators = index.implemented_below(folder)
         if operators:

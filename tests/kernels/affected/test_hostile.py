@@ -115,5 +115,15 @@ def test_build_variables_that_go_round_in_circles():
     assert changed_paths(one, two) == ([], True)
 
 
+@pytest.mark.parametrize(
+    "word", ["/a.cu", "//a/b.cu", "/", "../../a.cu", "././b.cu", "*.cu", "/*/*.cu"]
+)
+def test_a_build_file_that_lists_what_lies_elsewhere(word):
+    new = parse("cmake", b"set(A %s)" % word.encode(), lambda: False)
+    tree = Index({"CMakeLists.txt": new, "b.cu": parse("cpp", b"void f() {}", lambda: False)})
+    changed = Changed("CMakeLists.txt", "CMakeLists.txt", None, new)
+    resolve([changed], Trees(tree, lambda: tree), Config())
+
+
 def test_what_is_never_read():
     assert reader_of("a.txt") == reader_of("Makefile.am") == ""
