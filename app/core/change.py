@@ -1,5 +1,6 @@
 """What a pull request changes, and which issues it is for: one read of GitHub for one head."""
 
+import re
 from typing import Literal
 
 from app.core.fact import Fact
@@ -8,6 +9,14 @@ from app.core.github import Line, Prose
 MOST_FILES = 300
 MOST_COMMITS = 100
 MOST_ISSUES = 20
+MOST_TRAILERS = 20
+_TRAILER = re.compile(r"^[A-Za-z][A-Za-z-]{2,40}: ?\S")
+
+
+def trailers_of(message: str) -> tuple[str, ...]:
+    """The last lines `Key: value` of a commit's message, at most `MOST_TRAILERS`."""
+    lines = [line.strip() for line in message[-8000:].split("\n")]
+    return tuple(line for line in lines if _TRAILER.match(line))[-MOST_TRAILERS:]
 
 
 class ChangedFile(Fact):
@@ -22,13 +31,15 @@ class ChangedFile(Fact):
 class Commit(Fact):
     """One commit. `author_id` is the account that GitHub names, if it names one.
 
-    `by_github`: made by a button of GitHub's own (committed as `web-flow`).
+    `by_github`: made by a button of GitHub's own (committed as `web-flow`). `trailers`: the lines
+    `Key: value` at the end of its message, as far as they can disclose something.
     """
 
     sha: Line
     author_id: int | None
     parents: int
     by_github: bool
+    trailers: tuple[Line, ...] = ()
 
     @property
     def is_update(self) -> bool:

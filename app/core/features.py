@@ -112,7 +112,8 @@ def _pile(facts: Facts) -> list[Signal]:
 
 
 def _disclosure(facts: Facts) -> list[Signal]:
-    name = disclosed(facts.pull)
+    commits = facts.change.commits if facts.change else ()
+    name = disclosed(facts.pull, [line for c in commits for line in c.trailers])
     if name is None:
         return []
     return [

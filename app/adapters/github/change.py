@@ -15,6 +15,7 @@ from app.core.change import (
     Commit,
     LinkedIssue,
     Template,
+    trailers_of,
 )
 from app.core.errors import Rejected, RetryLater
 from app.core.facts import RepositoryRef
@@ -29,7 +30,9 @@ fragment changed on PullRequest {
   commits(last: 100) {
     totalCount
     nodes {
-      commit { oid committedViaWeb parents { totalCount } author { user { databaseId } } }
+      commit {
+        oid message committedViaWeb parents { totalCount } author { user { databaseId } }
+      }
     }
   }
   closingIssuesReferences(first: 20) {
@@ -84,6 +87,7 @@ class CommitNode(Narrow):
 
     committedDate: Moment | None = None
     oid: Line
+    message: Prose = ""
     committedViaWeb: bool = False
     parents: _Count = _Count()
     author: _Author | None = None
@@ -279,6 +283,7 @@ def _commit(found: CommitNode) -> Commit:
         author_id=user.databaseId if user else None,
         parents=found.parents.totalCount,
         by_github=found.committedViaWeb,
+        trailers=trailers_of(found.message),
     )
 
 

@@ -27,6 +27,7 @@ PULL: dict[str, Any] = {
             {
                 "commit": {
                     "oid": "b" * 40,
+                    "message": "Fix: it\n\nWords.\n\nCo-authored-by: A\0mp <amp@ampcode.com>",
                     "committedViaWeb": True,
                     "parents": {"totalCount": 2},
                     "author": {"user": None},
@@ -52,6 +53,7 @@ def test_what_is_there_is_cleaned_and_what_is_not_is_unknown(
     assert change.files[0].path == "ab.py"
     assert not change.has_all_files
     assert change.commits[0].is_update
+    assert "Co-authored-by: Amp <amp@ampcode.com>" in change.commits[0].trailers
     assert change.top_level == ()
     assert change.templates == ()
     assert change.issues is not None

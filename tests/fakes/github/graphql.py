@@ -134,6 +134,7 @@ def _commit(commit: PullCommit) -> dict[str, Any]:
     return {
         "oid": commit.sha,
         "committedDate": when(commit.at),
+        "message": commit.message,
         "committedViaWeb": commit.update,
         "parents": {"totalCount": 2 if commit.update else 1},
         "author": {"user": _user(commit.author)},

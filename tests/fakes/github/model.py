@@ -154,6 +154,7 @@ class PullCommit:
     author: User | None
     update: bool = False
     at: datetime | None = None
+    message: str = "A change"
 
 
 @dataclass(eq=False)
