@@ -12,6 +12,7 @@ import typer
 
 from app import __version__
 from app import cli_due_process as due_process
+from app import cli_model as model
 from app.cli_kernels import kernels
 from app.core.errors import RetryLater, UserError
 
@@ -48,6 +49,7 @@ audit = typer.Typer(
 app.add_typer(audit, name="audit")
 due_process.register(app)
 app.add_typer(kernels, name="kernels")
+model.register(app)
 
 
 def _version(wanted: bool) -> None:
@@ -333,7 +335,7 @@ def main() -> None:
             raise
         _complain(
             f"this command needs {error.name}, which is not installed",
-            "pip install 'pulsegate[service]'",
+            "pip install 'pulsegate[service]', and for train and evaluate 'pulsegate[train]'",
         )
 
 

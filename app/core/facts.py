@@ -9,6 +9,7 @@ from app.core.commands import Command
 from app.core.due_process import Earned
 from app.core.fact import Fact
 from app.core.github import Account, PullRequest
+from app.core.local import Local
 from app.core.proofs.standing import Proof
 from app.core.said import Said
 
@@ -215,6 +216,14 @@ class Asked(Fact):
         return self.at is not None and self.author_at is not None and self.author_at > self.at
 
 
+class PublicEvent(Fact):
+    """One public act of an account. `kind` is GitHub's event type with its action, if it has one."""
+
+    kind: str
+    repository: str
+    at: datetime
+
+
 class Facts(Fact):
     """All that a decision rests on.
 
@@ -239,6 +248,10 @@ class Facts(Fact):
     # None where it was not read: no rule asks for it, or GitHub did not answer.
     change: Change | None = None
     history: History = History()
+    # The author's public activity; None where it was not read.
+    activity: tuple[PublicEvent, ...] | None = None
+    # What came of earlier scores in this repository; None where nobody counted.
+    local: Local | None = None
     hands: tuple[Hand, ...] = ()
     requests: tuple[Request, ...] = ()
     # Where the author can show that somebody is there; "" where that is not set up.

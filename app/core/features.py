@@ -112,19 +112,23 @@ def _pile(facts: Facts) -> list[Signal]:
 
 
 def _disclosure(facts: Facts) -> list[Signal]:
+    found = disclosure_signal(facts)
+    return [found] if found else []
+
+
+def disclosure_signal(facts: Facts) -> Signal | None:
+    """What the pull request says of agents itself; it weighs nothing."""
     commits = facts.change.commits if facts.change else ()
     name = disclosed(facts.pull, [line for c in commits for line in c.trailers])
     if name is None:
-        return []
-    return [
-        Signal(
-            name="disclosed",
-            value=name,
-            sentence=say(
-                "Says that it was written with help of {name}. This informs and counts for nothing "
-                "against it.",
-                name=name,
-            ),
-            weight=0.0,
-        )
-    ]
+        return None
+    return Signal(
+        name="disclosed",
+        value=name,
+        sentence=say(
+            "Says that it was written with help of {name}. This informs and counts for nothing "
+            "against it.",
+            name=name,
+        ),
+        weight=0.0,
+    )

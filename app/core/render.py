@@ -87,13 +87,14 @@ def _told(words: Words, findings: Sequence[Finding], score: Score) -> list[str]:
         *rules,
         f"### {seen}",
         "",
-        *_evidence(words, score),
+        *evidence(words, score),
         "",
-        words(_explain_score(score)),
+        words(explain_score(score)),
     ]
 
 
-def _evidence(words: Words, score: Score) -> list[str]:
+def evidence(words: Words, score: Score) -> list[str]:
+    """What was seen, a line each, with what it weighs."""
     if not score.signals:
         nothing = say(
             "Nothing of this account was seen here before. That counts for nothing either way."
@@ -102,7 +103,8 @@ def _evidence(words: Words, score: Score) -> list[str]:
     return [f"- {in_markdown(words, s.sentence)} ({s.weight:+.1f})" for s in score.signals]
 
 
-def _explain_score(score: Score) -> Sentence:
+def explain_score(score: Score) -> Sentence:
+    """The score in a sentence, the same wherever it is shown."""
     if score.unknown:
         return say(
             "Score: **unknown**. Too little was seen to say anything, so it leads to nothing."

@@ -4,14 +4,16 @@ import math
 from typing import Protocol
 
 from app.core.fact import Fact
-from app.core.features import Signal
+from app.core.facts import Facts
+from app.core.features import Signal, read_signals
 
 
 class Score(Fact):
     """A probability of *unattended* in its band, all in 0..1, and what it adds up from.
 
     `base` and the signals' weights are log-odds and add up to the probability. `unknown` means
-    that nothing was seen that says either way; such a score never leads to an action.
+    that nothing was seen that says either way; such a score never leads to an action. `order` is
+    for the queue alone, in log-odds: what a text is like may move it, and nothing else.
     """
 
     probability: float
@@ -21,12 +23,13 @@ class Score(Fact):
     base: float
     signals: tuple[Signal, ...]
     model: str
+    order: float = 0.0
 
 
 class Scorer(Protocol):
-    """What turns signals into a score: the rules below, or a trained model."""
+    """What turns facts into a score: the rules below, or a trained model."""
 
-    def score(self, signals: tuple[Signal, ...]) -> Score:
+    def of(self, facts: Facts) -> Score:
         """The score of one pull request. Pure, bounded in time, never raises."""
 
 
@@ -41,22 +44,28 @@ class RuleScorer:
     base = -2.0
     half_width = 2.0
 
-    def score(self, signals: tuple[Signal, ...]) -> Score:
+    def of(self, facts: Facts) -> Score:
         """See `Scorer`."""
+        return self.score(read_signals(facts))
+
+    def score(self, signals: tuple[Signal, ...]) -> Score:
+        """The sum of signals."""
         odds = self.base + sum(s.weight for s in signals)
         evidence = sum(s.evidence for s in signals)
         half = self.half_width / math.sqrt(1 + evidence)
         return Score(
-            probability=_probability(odds),
-            low=_probability(odds - half),
-            high=_probability(odds + half),
+            probability=probability(odds),
+            low=probability(odds - half),
+            high=probability(odds + half),
             unknown=evidence == 0,
             base=self.base,
             signals=signals,
             model=self.model,
+            order=round(odds, 4),
         )
 
 
-def _probability(odds: float) -> float:
+def probability(odds: float) -> float:
+    """Of log-odds, to four digits."""
     # Beyond this the number is 0 or 1 to all its digits, and `exp` would overflow.
     return round(1 / (1 + math.exp(-max(-50.0, min(50.0, odds)))), 4)

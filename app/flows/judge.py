@@ -10,7 +10,6 @@ from app.core.change import Change
 from app.core.decision import Case, Decision
 from app.core.errors import Rejected, RetryLater
 from app.core.facts import Asked, Facts
-from app.core.features import read_signals
 from app.core.ladder import wants_change
 from app.core.policy import Policy
 from app.core.ports import Reader
@@ -83,7 +82,7 @@ class Judge:
         force: bool,
     ) -> Decision | None:
         """The decision on these facts."""
-        score = self.scorer.score(read_signals(facts))
+        score = self.scorer.of(facts)
         now = roles.now
         return decide(case, facts, score, policy, version, now, means=self.means, force=force)
 

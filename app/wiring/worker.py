@@ -12,12 +12,13 @@ from app.adapters.github.client import GitHub
 from app.adapters.github.reader import GitHubReader
 from app.adapters.github.writer import GitHubWriter
 from app.adapters.minhash import MinHashes
+from app.adapters.model import load
 from app.adapters.patterns import LinearPatterns
 from app.adapters.policy_file import PolicyFiles
 from app.adapters.queue import CeleryDoorbell
 from app.core.cases import Means
+from app.core.fused import FusedScorer
 from app.core.ports import AppApi, Doorbell, Reader, Writer
-from app.core.scoring import RuleScorer
 from app.flows.judge import Changes
 from app.flows.mailing import Mailing
 from app.flows.perform import Perform
@@ -60,6 +61,8 @@ class WorkerParts:
         self._doorbell = doorbell or CeleryDoorbell(self.base.redis_url)
         self._github: GitHub | None = None
         self._flows: Flows | None = None
+        models = load()
+        self._scorer = FusedScorer(models.text, models.account, models.unattended, models.version)
 
     def flows(self) -> Flows:
         """The flows, made anew when the App's credentials changed.
@@ -118,7 +121,7 @@ class WorkerParts:
                 # A process of the pool runs one task at a time.
                 reader=cast("Reader", Counted(reader)),
                 app=app,
-                scorer=RuleScorer(),
+                scorer=self._scorer,
                 doorbell=bell,
                 policies=PolicyFiles(),
                 means=means,
@@ -152,7 +155,7 @@ class WorkerParts:
                 clock=clock,
             ),
             simulate=Simulate(
-                database=database, reader=reader, scorer=RuleScorer(), means=means, clock=clock
+                database=database, reader=reader, scorer=self._scorer, means=means, clock=clock
             ),
             mailing=Mailing(
                 database=database,

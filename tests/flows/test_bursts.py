@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from app.core.features import Signal
+from app.core.facts import Facts
 from app.core.scoring import RuleScorer, Score
 
 CLOSE = "version: 1\nmode: close\nrules:\n  burst: {mode: close, prs: 4, minutes: 10}\n"
@@ -46,11 +46,11 @@ class Meanwhile:
     def __init__(self, happens: Callable[[], None]) -> None:
         self._happens: Callable[[], None] | None = happens
 
-    def score(self, signals: tuple[Signal, ...]) -> Score:
+    def of(self, facts: Facts) -> Score:
         happens, self._happens = self._happens, None
         if happens:
             happens()
-        return RuleScorer().score(signals)
+        return RuleScorer().of(facts)
 
 
 def test_one_whose_facts_are_older_than_the_burst_is_decided_anew(gate: Any) -> None:
