@@ -20,7 +20,7 @@ from app.learning.metrics import (
     with_interval,
 )
 from app.learning.tables import Floats, Pulls
-from app.learning.text import Say
+from app.learning.text import Tell
 
 Intervals = dict[str, list[float | None]]
 _BEFORE_AGENTS = "2022-11-30"
@@ -47,7 +47,7 @@ class Judged:
         }
 
 
-def evaluate(models: Models, data: Path, say: Say) -> Judged:
+def evaluate(models: Models, data: Path, tell: Tell) -> Judged:
     """All of it. Tables that are missing are left out."""
     found = Judged()
     trained_on = models.manifest["data"]
@@ -66,7 +66,7 @@ def evaluate(models: Models, data: Path, say: Say) -> Judged:
         ("latencies", _latency),
         ("other tables", _others),
     ):
-        say(f"judging {title}")
+        tell(f"judging {title}")
         judge(models, data, found)
     return found
 

@@ -24,7 +24,7 @@ from app.learning.metrics import (
 from app.learning.tables import Bools, Floats, Pulls
 from app.learning.text import (
     Matrix,
-    Say,
+    Tell,
     fit_bands,
     fit_parts,
     fit_stack,
@@ -104,7 +104,7 @@ def grouped(pulls: Pulls, m: Matrix, words: Floats, trees: Floats) -> Table:
     return table
 
 
-def by_time(pulls: Pulls, m: Matrix, say: Say) -> Table:
+def by_time(pulls: Pulls, m: Matrix, tell: Tell) -> Table:
     """Trained before June 2025, judged after, with the threshold from before."""
     early, late = pulls.created < SPLIT_AT, (pulls.created >= SPLIT_AT) & pulls.core
     both = "repositories may be on both sides"
@@ -112,7 +112,7 @@ def by_time(pulls: Pulls, m: Matrix, say: Say) -> Table:
     if early.sum() < 100 or len(np.unique(pulls.label[late])) < 2:
         return {}
     before, then = pulls.take(early), m.take(early)
-    words, trees = out_of_fold(then, before, FOLDS, say)
+    words, trees = out_of_fold(then, before, FOLDS, tell)
     core = before.core
     stack = fit_stack(words[core], trees[core], then.short[core], before.label[core])
     bands = fit_bands(
@@ -136,7 +136,7 @@ def by_time(pulls: Pulls, m: Matrix, say: Say) -> Table:
     }
 
 
-def families_out(pulls: Pulls, m: Matrix, say: Say) -> Table:
+def families_out(pulls: Pulls, m: Matrix, tell: Tell) -> Table:
     """Each family by models that never saw it, against people of repositories that they never saw."""
     table: Table = {}
     for family in np.unique(pulls.family[pulls.label == 1]):
@@ -150,11 +150,11 @@ def families_out(pulls: Pulls, m: Matrix, say: Say) -> Table:
             "n": int((pulls.core & (pulls.family == family)).sum()),
             **_figures(pulls.label[mask], odds[mask], pulls.repository[mask]),
         }
-        say(f"  without {family}")
+        tell(f"  without {family}")
     return table
 
 
-def with_style(pulls: Pulls, say: Say) -> Table:
+def with_style(pulls: Pulls, tell: Tell) -> Table:
     """What the left-out features of style would add to the shape's part."""
     m = matrix(pulls, with_style=True)
     odds = np.zeros(len(pulls.label))
@@ -162,7 +162,7 @@ def with_style(pulls: Pulls, say: Say) -> Table:
         part = pulls.take(seen)
         trees = fit_trees(m.shape[seen], m.names, part.label, weights(part))
         odds[unseen] = score_trees(trees, m.shape[unseen])
-    say("  with style")
+    tell("  with style")
     core = pulls.core
     return {"shape with style": _figures(pulls.label[core], odds[core], pulls.repository[core])}
 

@@ -21,7 +21,7 @@ from app.learning.tables import Bools, Floats, Pulls, texts
 SEEDS = (0, 1)
 LEAST_DOCUMENTS = 5
 LEAST_REPOSITORIES = 3
-Say = Callable[[str], None]
+Tell = Callable[[str], None]
 Ints = NDArray[np.int64]
 
 
@@ -182,14 +182,14 @@ def fit_parts(m: Matrix, pulls: Pulls) -> Parts:
     )
 
 
-def out_of_fold(m: Matrix, pulls: Pulls, folds: int, say: Say) -> tuple[Floats, Floats]:
+def out_of_fold(m: Matrix, pulls: Pulls, folds: int, tell: Tell) -> tuple[Floats, Floats]:
     """Scores of both parts for each row by models that saw no row of its repository."""
     words, trees = np.zeros(len(pulls.label)), np.zeros(len(pulls.label))
     splits = list(GroupKFold(folds).split(words, pulls.label, pulls.repository))
     for number, (seen, unseen) in enumerate(splits, 1):
         parts = fit_parts(m.take(seen), pulls.take(seen))
         words[unseen], trees[unseen] = parts.score(m.take(unseen))
-        say(f"  fold {number} of {len(splits)}")
+        tell(f"  fold {number} of {len(splits)}")
     return words, trees
 
 

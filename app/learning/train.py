@@ -19,7 +19,7 @@ from app.learning import accounts, latency, protocol, tables, unattended
 from app.learning.tables import Floats, Pulls
 from app.learning.text import (
     Matrix,
-    Say,
+    Tell,
     as_json,
     fit_bands,
     fit_parts,
@@ -39,7 +39,7 @@ _USED = {
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "pyarrow")
 
 
-def train(data: Path, out: Path, say: Say, *, judge: bool = True) -> dict[str, Any]:
+def train(data: Path, out: Path, tell: Tell, *, judge: bool = True) -> dict[str, Any]:
     """Trains, judges by the protocol and writes the artefact into `out`. The manifest comes back.
 
     The same rows, versions and processor give the same bytes; no time and no path is written.
@@ -52,17 +52,17 @@ def train(data: Path, out: Path, say: Say, *, judge: bool = True) -> dict[str, A
         raise UserError("too few pull requests to learn from", hint="give the whole folder")
     # One thread: sums then have one order.
     with threadpool_limits(1):
-        say("features of texts")
+        tell("features of texts")
         m = matrix(pulls)
-        say(f"text model: {len(pulls.rows)} pull requests, {len(m.groups)} word groups")
-        words, trees = out_of_fold(m, pulls, protocol.FOLDS, say)
+        tell(f"text model: {len(pulls.rows)} pull requests, {len(m.groups)} word groups")
+        words, trees = out_of_fold(m, pulls, protocol.FOLDS, tell)
         files = {
             "text.json": _text(pulls, m, words, trees),
-            "account.json": _account(data, say),
-            "unattended.json": _unattended(data, say),
+            "account.json": _account(data, tell),
+            "unattended.json": _unattended(data, tell),
             "latency.json": _latency(data),
         }
-        metrics = _metrics(data, pulls, m, words, trees, say) if judge else {}
+        metrics = _metrics(data, pulls, m, words, trees, tell) if judge else {}
     return _write(out, files, metrics, data, pulls)
 
 
@@ -90,20 +90,20 @@ def _same(data: dict[str, Any], pulls: Pulls, odds: Floats) -> None:
             )
 
 
-def _account(data: Path, say: Say) -> dict[str, Any]:
+def _account(data: Path, tell: Tell) -> dict[str, Any]:
     found = accounts.licensed(data)
     if found is None:
         raise UserError("accounts_rabbit_bothawk.parquet is missing", hint="give the whole folder")
-    say(f"account model: {len(found[1])} accounts")
+    tell(f"account model: {len(found[1])} accounts")
     return accounts.fit(*found)
 
 
-def _unattended(data: Path, say: Say) -> dict[str, Any]:
+def _unattended(data: Path, tell: Tell) -> dict[str, Any]:
     asked = unattended.asked(data)
     if asked is None:
         raise UserError("pr_events.parquet is missing", hint="give the whole folder")
     asked = asked.take(asked.licensed)
-    say(f"unattended: {len(asked.label)} pull requests on which people wrote")
+    tell(f"unattended: {len(asked.label)} pull requests on which people wrote")
     return unattended.as_json(unattended.fit(asked))
 
 
@@ -117,17 +117,17 @@ def _latency(data: Path) -> dict[str, Any]:
 
 
 def _metrics(  # noqa: PLR0913 - what the protocol judges
-    data: Path, pulls: Pulls, m: Matrix, words: Floats, trees: Floats, say: Say
+    data: Path, pulls: Pulls, m: Matrix, words: Floats, trees: Floats, tell: Tell
 ) -> dict[str, Any]:
-    say("protocol: grouped by repository")
+    tell("protocol: grouped by repository")
     table = protocol.grouped(pulls, m, words, trees)
-    say("protocol: by time")
-    table |= protocol.by_time(pulls, m, say)
-    say("protocol: families never seen")
-    table |= protocol.families_out(pulls, m, say)
-    say("protocol: same author, style, accounts, unattended")
+    tell("protocol: by time")
+    table |= protocol.by_time(pulls, m, tell)
+    tell("protocol: families never seen")
+    table |= protocol.families_out(pulls, m, tell)
+    tell("protocol: same author, style, accounts, unattended")
     table |= protocol.same_author(data, pulls)
-    table |= protocol.with_style(pulls, say)
+    table |= protocol.with_style(pulls, tell)
     table |= protocol.accounts_table(data)
     table |= protocol.unattended_table(data)
     return table
