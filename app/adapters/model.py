@@ -75,7 +75,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def _file(folder: Path, name: str, manifest: dict[str, Any]) -> Any:
+def _file(folder: Path, name: str, manifest: dict[str, Any]) -> dict[str, Any]:
     wanted = manifest.get("files", {}).get(name, {}).get("sha256")
     file = folder / name
     try:
@@ -87,6 +87,9 @@ def _file(folder: Path, name: str, manifest: dict[str, Any]) -> Any:
     if hashlib.sha256(raw).hexdigest() != wanted:
         raise UserError(f"{file} is not what the manifest names", hint=_TRAIN_AGAIN)
     try:
-        return json.loads(raw)
+        data = json.loads(raw)
     except ValueError as error:
         raise UserError(f"{file} is no JSON: {error}", hint=_TRAIN_AGAIN) from error
+    if not isinstance(data, dict):
+        raise UserError(f"{file} is no model", hint=_TRAIN_AGAIN)
+    return data
