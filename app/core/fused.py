@@ -16,6 +16,7 @@ from app.core.local import Local
 from app.core.plain import plain
 from app.core.said import say
 from app.core.scoring import Score, probability
+from app.core.shape import shape
 from app.core.textmodel import TextModel, TextReading
 from app.core.unattended import Behaviour, UnattendedModel
 
@@ -61,9 +62,13 @@ class FusedScorer:
         evidence = sum(s.evidence for s in parts)
         half = HALF_WIDTH / math.sqrt(1 + evidence)
         order = odds
+        text: list[Signal] = []
         if told is None:
-            order += self._of_text(facts, seen)
-        text = [] if told is not None else self._text_signal(facts, order - odds)
+            read = plain(facts.pull.title, facts.pull.body)
+            values = shape(read)
+            moved = self._unattended.queue(seen, values) - self._unattended.score(seen)
+            order += moved
+            text = _of_text(self._text.read_plain(read, values), moved)
         low = probability(odds - half)
         if not two_parts(parts):
             low = min(low, ALONE)
@@ -156,32 +161,28 @@ class FusedScorer:
         own = {e.repository for e in events if e.owner.lower() == owner}
         return self._account.read(events, own)
 
-    def _of_text(self, facts: Facts, seen: Behaviour) -> float:
-        text = plain(facts.pull.title, facts.pull.body)
-        return self._unattended.queue(seen, text) - self._unattended.score(seen)
-
     def text(self, facts: Facts) -> TextReading:
         """What the text is like; for maintainers, and for nothing that acts."""
         return self._text.read(facts.pull.title, facts.pull.body)
 
-    def _text_signal(self, facts: Facts, moved: float) -> list[Signal]:
-        reading = self.text(facts)
-        if not reading.reasons:
-            return []
-        reasons = "; ".join(f"{named(name)} ({value:+.1f})" for name, value in reading.reasons[:3])
-        return [
-            Signal(
-                name="text",
-                value=reading.verdict,
-                sentence=say(
-                    "The form of the text moves it in the queue by {moved} and counts for nothing "
-                    "else. Seen most: {reasons}. Another text would change this.",
-                    moved=f"{moved:+.1f}",
-                    reasons=reasons,
-                ),
-                weight=0.0,
-            )
-        ]
+
+def _of_text(reading: TextReading, moved: float) -> list[Signal]:
+    if not reading.reasons:
+        return []
+    reasons = "; ".join(f"{named(name)} ({value:+.1f})" for name, value in reading.reasons[:3])
+    return [
+        Signal(
+            name="text",
+            value=reading.verdict,
+            sentence=say(
+                "The form of the text moves it in the queue by {moved} and counts for nothing "
+                "else. Seen most: {reasons}. Another text would change this.",
+                moved=f"{moved:+.1f}",
+                reasons=reasons,
+            ),
+            weight=0.0,
+        )
+    ]
 
 
 def behaviour(facts: Facts) -> Behaviour:

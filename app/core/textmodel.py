@@ -8,6 +8,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping
+from heapq import nlargest
 from typing import Any, Literal, NamedTuple
 
 from app.core.plain import Plain, plain
@@ -123,8 +124,13 @@ class TextModel:
     def read(self, title: str, body: str, *, explain: bool = True) -> TextReading:
         """One text, cleaned first. Bounded in time and memory whatever its length."""
         text = plain(title, body)
+        return self.read_plain(text, shape(text), explain=explain)
+
+    def read_plain(
+        self, text: Plain, values: Mapping[str, float], *, explain: bool = True
+    ) -> TextReading:
+        """The same of a text that is plain already, with its `shape`."""
         words, moved = self._of_words(text, explain=explain)
-        values = shape(text)
         row = [values[name] for name in self._trees.features]
         trees = self._trees.score(row)
         short = len(text.body) < LEAST_CHARACTERS
@@ -132,10 +138,11 @@ class TextModel:
         verdict = "unknown" if short else self.bands.verdict(odds)
         reasons: tuple[tuple[str, float], ...] = ()
         if explain and not short:
-            weighed = {f"words:{k}": self._stack.words * v for k, v in moved.items()}
+            of_words = nlargest(6, moved.items(), key=lambda item: (abs(item[1]), item[0]))
+            weighed = {f"words:{k}": self._stack.words * v for k, v in of_words}
             weighed |= {k: self._stack.trees * v for k, v in self._trees.moved(row).items()}
-            top = sorted(weighed.items(), key=lambda item: (-abs(item[1]), item[0]))
-            reasons = tuple((name, round(value, 3)) for name, value in top[:6])
+            top = nlargest(6, weighed.items(), key=lambda item: (abs(item[1]), item[0]))
+            reasons = tuple((name, round(value, 3)) for name, value in top)
         return TextReading(
             log_odds=odds - self._prior,
             probability=sigmoid(odds),

@@ -7,8 +7,6 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from app.core.plain import Plain
-from app.core.shape import shape
 from app.core.trees import Trees
 
 UNATTENDED_FORMAT = 1
@@ -87,9 +85,8 @@ class UnattendedModel(NamedTuple):
         """Log-odds of behaviour alone."""
         return self.base + sum(self.contributions(seen).values())
 
-    def queue(self, seen: Behaviour, text: Plain) -> float:
-        """Log-odds with the shape of the text: for the queue's order, never for an act."""
-        values = shape(text)
+    def queue(self, seen: Behaviour, values: Mapping[str, float]) -> float:
+        """Log-odds with the text's `shape`: for the queue's order, never for an act."""
         read = self.shape.score([values[name] for name in self.shape.features])
         behaviour, weight = self.queue_weights
         return self.queue_base + behaviour * self.score(seen) + weight * read

@@ -200,9 +200,9 @@ def as_json(model: UnattendedModel) -> dict[str, Any]:
 
 def score(model: UnattendedModel, found: Asked) -> tuple[Floats, Floats]:
     """Log-odds of each, by the code that ships: of behaviour, which may act, and for the queue."""
-    texts = [plain(title, body) for title, body in tables.texts(found.rows)]
+    shapes = [shape(plain(title, body)) for title, body in tables.texts(found.rows)]
     acts = [model.score(seen) for seen in found.seen]
-    queue = [model.queue(seen, text) for seen, text in zip(found.seen, texts, strict=True)]
+    queue = [model.queue(seen, values) for seen, values in zip(found.seen, shapes, strict=True)]
     return np.array(acts, dtype=np.float64), np.array(queue, dtype=np.float64)
 
 
