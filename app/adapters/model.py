@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 import app
 from app.core.accountmodel import AccountModel
 from app.core.errors import UserError
-from app.core.latency import LatencyModel
 from app.core.shape import SHAPE_VERSION
 from app.core.textmodel import TextModel
 from app.core.unattended import UnattendedModel
 
 MANIFEST_FORMAT = 1
-FILES = ("text.json", "account.json", "unattended.json", "latency.json")
+FILES = ("text.json", "account.json", "unattended.json")
 _MOST_BYTES = 5_000_000
 _TRAIN_AGAIN = "train anew with `pulsegate train`, or install Pulsegate again"
 
@@ -25,7 +24,6 @@ class Models(NamedTuple):
     text: TextModel
     account: AccountModel
     unattended: UnattendedModel
-    latency: LatencyModel
     manifest: dict[str, Any]
 
     @property
@@ -51,7 +49,6 @@ def load(folder: Path | None = None) -> Models:
             text=TextModel(data["text.json"]),
             account=AccountModel(data["account.json"]),
             unattended=UnattendedModel.from_json(data["unattended.json"]),
-            latency=LatencyModel.from_json(data["latency.json"]),
             manifest=manifest,
         )
     except (ValueError, KeyError, TypeError, IndexError) as error:

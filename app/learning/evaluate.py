@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.adapters.model import Models
+from app.adapters.models import latency_bands
 from app.core.textmodel import sigmoid
 from app.learning import accounts, latency, tables, unattended
 from app.learning.metrics import (
@@ -225,8 +226,8 @@ def _agentscan(models: Models, data: Path, found: Judged) -> None:
     found.shipped["agentscan"] = {**counted, "unknown": unknown}
 
 
-def _latency(models: Models, data: Path, found: Judged) -> None:
-    judged = latency.judge(models.latency, data)
+def _latency(_: Models, data: Path, found: Judged) -> None:
+    judged = latency.judge(latency_bands(), data)
     if judged is not None:
         found.shipped["reply_latency"] = judged
 

@@ -15,7 +15,7 @@ from app.core.disclosure_table import TABLE_VERSION
 from app.core.errors import UserError
 from app.core.shape import SHAPE_VERSION
 from app.core.textmodel import TextModel
-from app.learning import accounts, latency, protocol, tables, unattended
+from app.learning import accounts, protocol, tables, unattended
 from app.learning.tables import Floats, Pulls
 from app.learning.text import (
     Matrix,
@@ -32,8 +32,6 @@ from app.learning.text import (
 _USED = {
     "prs": "CC-BY-4.0 (AIDev slices; rows of purdue left out)",
     "pr_events": "CC-BY-4.0 (AIDev; rows of renato and purdue left out)",
-    "reply_latency": "derived from pr_events, its licensed rows",
-    "reviewer_latency": "derived from pr_events, its licensed rows",
     "accounts_rabbit_bothawk": "MIT (justanyone2023/bothawk_flask)",
 }
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "pyarrow")
@@ -60,7 +58,6 @@ def train(data: Path, out: Path, tell: Tell, *, judge: bool = True) -> dict[str,
             "text.json": _text(pulls, m, words, trees),
             "account.json": _account(data, tell),
             "unattended.json": _unattended(data, tell),
-            "latency.json": _latency(data),
         }
         metrics = _metrics(data, pulls, m, words, trees, tell) if judge else {}
     return _write(out, files, metrics, data, pulls)
@@ -105,15 +102,6 @@ def _unattended(data: Path, tell: Tell) -> dict[str, Any]:
     asked = asked.take(asked.licensed)
     tell(f"unattended: {len(asked.label)} pull requests on which people wrote")
     return unattended.as_json(unattended.fit(asked))
-
-
-def _latency(data: Path) -> dict[str, Any]:
-    model = latency.fit(data)
-    if model is None:
-        raise UserError(
-            "reply_latency or reviewer_latency is missing", hint="give the whole folder"
-        )
-    return latency.as_json(model)
 
 
 def _metrics(  # noqa: PLR0913 - what the protocol judges
