@@ -54,7 +54,8 @@ class Scored:
 
 def told(one: Scored) -> str:
     """For a terminal: the check run's own words."""
-    lines = [one.name, *evidence(english, one.score), english(explain_score(one.score))]
+    seen = [f"- {english(s.sentence)} ({s.weight:+.1f})" for s in one.score.signals]
+    lines = [one.name, *(seen or evidence(english, one.score)), english(explain_score(one.score))]
     word = {"agent": "an agent's", "people": "a person's", "unknown": "neither (unknown)"}
     lines.append(
         f"Text alone, for the queue and no act: most like {word[one.text.verdict]}; "
