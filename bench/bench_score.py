@@ -20,7 +20,6 @@ from pathlib import Path
 
 from app.adapters.model import Models, load
 from app.core.facts import Facts
-from app.core.fused import FusedScorer
 from app.core.github import Account, Branch, PullRequest
 from app.core.local import Outcome, fit_local
 
@@ -56,7 +55,7 @@ def pull(title: str, body: str) -> Facts:
 
 
 def costs(models: Models, texts: list[tuple[str, str]]) -> None:
-    scorer = FusedScorer(models.text, models.account, models.unattended, models.version)
+    scorer = models.scorer()
     given = [pull(title, body) for title, body in texts]
     taken = sorted(timed(partial(scorer.of, one)) for one in given)
     middle, high = taken[len(taken) // 2], taken[int(0.95 * len(taken))]

@@ -8,10 +8,10 @@ from sqlalchemy import create_engine, text
 
 from app.adapters.github.absent import NoGitHub
 from app.adapters.minhash import MinHashes
+from app.adapters.model import load
 from app.adapters.patterns import LinearPatterns
 from app.adapters.policy_file import PolicyFiles, parse_policy
 from app.core.cases import Means
-from app.core.scoring import RuleScorer
 from app.db.engine import Database
 from app.flows.replay import Replay, Rings
 from app.flows.sweep import Sweep
@@ -39,7 +39,7 @@ class Pipeline:
             database=self.database,
             reader=absent,
             app=absent,
-            scorer=RuleScorer(),
+            scorer=load().scorer(),
             doorbell=self.rings,
             policies=PolicyFiles(),
             means=Means(patterns=LinearPatterns()),
@@ -52,7 +52,7 @@ class Pipeline:
 
     def replay(self, lines: Iterable[str]) -> int:
         """Everything through; how many deliveries that were."""
-        flow = Replay(self.database, self.triage, self.rings, parse_policy)
+        flow = Replay(self.database, self.triage, self.rings, parse_policy, {})
         return sum(1 for _ in flow.run(lines))
 
     def troubles(self) -> int:

@@ -14,7 +14,7 @@ from app.core.facts import Facts
 from app.core.modes import Mode
 from app.core.rules.base import Finding
 from app.core.said import Sentence, Words, english, say
-from app.core.scoring import RuleScorer
+from app.core.scoring import add_up
 from ops.words import APP, pages, said
 from tests.core.rules.seeing import facts
 
@@ -69,7 +69,7 @@ def _finding() -> Finding:
 
 
 def _every(words: Words) -> Iterator[tuple[str, str]]:
-    finding, score, seen = [_finding()], RuleScorer().score(()), facts()
+    finding, score, seen = [_finding()], add_up(-2.0, (), "x"), facts()
     assert isinstance(seen, Facts)
     yield "status", render.status(words, finding, "needs-verification")
     yield "answered", render.answered(words, "x", [say("It is open.")])

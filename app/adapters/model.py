@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import app
 from app.core.accountmodel import AccountModel
 from app.core.errors import UserError
+from app.core.fused import FusedScorer
 from app.core.shape import SHAPE_VERSION
 from app.core.textmodel import TextModel
 from app.core.unattended import UnattendedModel
@@ -30,6 +31,10 @@ class Models(NamedTuple):
     def version(self) -> str:
         """What the score is signed with: changes with any part."""
         return str(self.manifest["version"])
+
+    def scorer(self) -> FusedScorer:
+        """The score of these models."""
+        return FusedScorer(self.text, self.account, self.unattended, self.version)
 
 
 def shipped() -> Path:

@@ -62,9 +62,12 @@ def privacy(policy: Policy, host: str) -> str:
             "",
             f"This repository runs Pulsegate, by itself, at {host}. It reads what GitHub shows of "
             "pull requests to everybody who can see them: title, description, what is changed, "
-            "comments, and times. It does not read your profile, and how old an account is, how "
-            "somebody writes and in which language are not used against anybody.",
+            "comments, and times. It does not read your profile; how old an account is and in which "
+            "language somebody writes count for nothing, and the form of a text counts at most for "
+            "the order in which people look.",
             "",
+            "- Of authors who had nothing merged here, the newest public events of the account, "
+            "which GitHub shows to everybody, are read and kept for a day.",
             "- Payloads of GitHub's deliveries are deleted after seven days.",
             "- Decisions, their reasons and what was done stay, so that they can be checked and "
             "taken back.",

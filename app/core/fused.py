@@ -5,7 +5,6 @@ the queue and nothing more, and not even that where the use of an agent is discl
 two parts that do not follow from each other.
 """
 
-import math
 from datetime import timedelta
 
 from app.core.accountmodel import UNKNOWN, AccountModel, AccountReading
@@ -15,7 +14,7 @@ from app.core.features import RATE_MINUTES, Signal, disclosure_signal
 from app.core.local import Local
 from app.core.plain import plain
 from app.core.said import say
-from app.core.scoring import Score, probability
+from app.core.scoring import Score, add_up
 from app.core.shape import shape
 from app.core.textmodel import TextModel, TextReading
 from app.core.unattended import Behaviour, UnattendedModel
@@ -26,7 +25,6 @@ AUTOMATION = 1.0
 PERSON = -0.5
 # From so much on, in log-odds, a part speaks for *unattended*.
 SPEAKS = 0.25
-HALF_WIDTH = 2.0
 # Below every threshold that a rule may have.
 ALONE = 0.49
 # Which signals rest on the same thing.
@@ -57,31 +55,22 @@ class FusedScorer:
             *self._of_account(facts),
             *_of_here(facts.local),
         ]
-        base = self._unattended.base
-        odds = base + sum(s.weight for s in parts)
-        evidence = sum(s.evidence for s in parts)
-        half = HALF_WIDTH / math.sqrt(1 + evidence)
-        order = odds
         text: list[Signal] = []
+        moved = 0.0
         if told is None:
             read = plain(facts.pull.title, facts.pull.body)
             values = shape(read)
             moved = self._unattended.queue(seen, values) - self._unattended.score(seen)
-            order += moved
             text = _of_text(self._text.read_plain(read, values), moved)
-        low = probability(odds - half)
-        if not two_parts(parts):
-            low = min(low, ALONE)
-        told_all = [*sorted(parts, key=lambda s: -abs(s.weight)), *text, *([told] if told else [])]
-        return Score(
-            probability=probability(odds),
-            low=min(low, probability(odds)),
-            high=probability(odds + half),
-            unknown=evidence == 0 or bool(facts.local and facts.local.drifted),
-            base=base,
-            signals=tuple(told_all),
-            model=self.model,
-            order=round(order, 4),
+        signals = [*sorted(parts, key=lambda s: -abs(s.weight)), *text, *([told] if told else [])]
+        score = add_up(self._unattended.base, tuple(signals), self.model)
+        drifted = facts.local is not None and facts.local.drifted
+        return score.model_copy(
+            update={
+                "low": score.low if two_parts(parts) else min(score.low, ALONE),
+                "unknown": score.unknown or drifted,
+                "order": round(score.order + moved, 4),
+            }
         )
 
     def _of_behaviour(self, facts: Facts, seen: Behaviour) -> list[Signal]:
@@ -108,7 +97,7 @@ class FusedScorer:
                     name="same_day",
                     value=str(seen.same_day),
                     sentence=say(
-                        "{count} other pull requests by this account in the 24 hours before it.",
+                        "Other pull requests by this account in the 24 hours before it: {count}.",
                         count=seen.same_day,
                     ),
                     weight=weights["same_day"],
@@ -212,7 +201,7 @@ def _of_history(facts: Facts, weights: dict[str, float]) -> list[Signal]:
                 name="merged_before",
                 value=str(history.merged),
                 sentence=say(
-                    "{count} earlier pull requests of this account were merged here.",
+                    "Earlier pull requests of this account that were merged here: {count}.",
                     count=history.merged,
                 ),
                 weight=weights["merged"],
@@ -240,8 +229,8 @@ def _of_history(facts: Facts, weights: dict[str, float]) -> list[Signal]:
                 name="answers",
                 value=f"{history.answered}/{history.answered + history.unanswered}",
                 sentence=say(
-                    "Of {count} earlier pull requests that others wrote on, the author answered on "
-                    "{answered}.",
+                    "Earlier pull requests that others wrote on: {count}. The author answered on "
+                    "{answered} of them.",
                     count=history.answered + history.unanswered,
                     answered=history.answered,
                 ),
@@ -264,7 +253,7 @@ def _of_here(local: Local | None) -> list[Signal]:
         )
     else:
         sentence = say(
-            "Of {count} pull requests here whose end is known, nobody answered on {unattended}: the "
+            "Of the pull requests here whose end is known ({count}), nobody answered on {unattended}: the "
             "score is moved towards that.",
             count=local.outcomes,
             unattended=local.unattended,

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 from app.core.change import Change
 from app.core.effects import Effect, Known, Receipt
 from app.core.fact import Fact
-from app.core.facts import RepositoryRef, Role
+from app.core.facts import PublicEvent, RepositoryRef, Role
 from app.core.github import Account, Installation, PullRequest, RepositoryName
 from app.core.policy import PATH, Policy
 from app.core.problems import Problem
@@ -84,6 +84,12 @@ class Reader(Protocol):
         self, repository: RepositoryRef, number: int, account: Account, since: datetime
     ) -> datetime | None:
         """When an account last wrote a comment or review on a pull request after `since`."""
+
+    def activity(self, repository: RepositoryRef, account: Account) -> tuple[PublicEvent, ...]:
+        """The newest public events of an account, at most 100: one request.
+
+        Empty where GitHub shows none. Those of another account that has the login now are left out.
+        """
 
     def account(self, repository: RepositoryRef, login: str) -> Account | None:
         """The account that has a login now; None where nobody has. Case does not matter."""

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from app.core.fact import Fact
 from app.core.facts import Facts
-from app.core.features import Signal, read_signals
+from app.core.features import Signal
 
 
 class Score(Fact):
@@ -27,42 +27,31 @@ class Score(Fact):
 
 
 class Scorer(Protocol):
-    """What turns facts into a score: the rules below, or a trained model."""
+    """What turns facts into a score."""
 
     def of(self, facts: Facts) -> Score:
         """The score of one pull request. Pure, bounded in time, never raises."""
 
 
-class RuleScorer:
-    """A transparent additive model with weights set by hand.
+# Half of the band where nothing was seen, in log-odds: from 2 % to 50 % around a base of 12 %.
+HALF_WIDTH = 2.0
 
-    The base rate is what is unattended of pull requests by accounts never seen before, guessed at
-    one in eight. The band narrows with the square root of what was seen.
-    """
 
-    model = "rules-1"
-    base = -2.0
-    half_width = 2.0
-
-    def of(self, facts: Facts) -> Score:
-        """See `Scorer`."""
-        return self.score(read_signals(facts))
-
-    def score(self, signals: tuple[Signal, ...]) -> Score:
-        """The sum of signals."""
-        odds = self.base + sum(s.weight for s in signals)
-        evidence = sum(s.evidence for s in signals)
-        half = self.half_width / math.sqrt(1 + evidence)
-        return Score(
-            probability=probability(odds),
-            low=probability(odds - half),
-            high=probability(odds + half),
-            unknown=evidence == 0,
-            base=self.base,
-            signals=signals,
-            model=self.model,
-            order=round(odds, 4),
-        )
+def add_up(base: float, signals: tuple[Signal, ...], model: str) -> Score:
+    """The score of signals: log-odds are summed; the band narrows with the square root of evidence."""
+    odds = base + sum(s.weight for s in signals)
+    evidence = sum(s.evidence for s in signals)
+    half = HALF_WIDTH / math.sqrt(1 + evidence)
+    return Score(
+        probability=probability(odds),
+        low=probability(odds - half),
+        high=probability(odds + half),
+        unknown=evidence == 0,
+        base=base,
+        signals=signals,
+        model=model,
+        order=round(odds, 4),
+    )
 
 
 def probability(odds: float) -> float:

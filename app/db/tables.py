@@ -93,6 +93,24 @@ permissions = Table(
     _time("read_at", nullable=False),
 )
 
+account_activity = Table(
+    "account_activity",
+    metadata,
+    # The newest public events of an account, packed, for a day: one request serves a flood.
+    Column("account_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("events", LargeBinary, nullable=False),
+    _time("read_at", nullable=False),
+)
+
+experience = Table(
+    "experience",
+    metadata,
+    # What came of earlier scores in a repository (`core.local`), fitted every night.
+    Column("repository_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("local", JSONB, nullable=False),
+    _time("fitted_at", nullable=False),
+)
+
 inbox = Table(
     "inbox",
     metadata,

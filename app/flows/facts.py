@@ -7,7 +7,7 @@ from app.core.features import RATE_MINUTES
 from app.core.policy import Policy
 from app.core.proofs.standing import enough
 from app.core.rules import burst
-from app.db import appeals, campaigns, cases, neighbours, people, proofs, trust
+from app.db import appeals, campaigns, cases, experience, neighbours, people, proofs, trust
 from app.db.engine import Database
 from app.flows.evidence import Evidence, Roles
 
@@ -39,6 +39,7 @@ def facts_of(
             asked=row.asked,
             appeal=appeals.open_on(tx, row.case.id),
             installed_at=roles.standing.installed_at,
+            local=experience.of(tx, repository_id),
         )
         if author is None:
             return known

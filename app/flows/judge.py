@@ -9,13 +9,13 @@ from app.core.cases import Means, decide
 from app.core.change import Change
 from app.core.decision import Case, Decision
 from app.core.errors import Rejected, RetryLater
-from app.core.facts import Asked, Facts
+from app.core.facts import Asked, Facts, PublicEvent, Role
 from app.core.ladder import wants_change
 from app.core.policy import Policy
 from app.core.ports import Reader
 from app.core.rules import RULES
 from app.core.scoring import Scorer
-from app.db import cases, neighbours
+from app.db import activity, cases, neighbours
 from app.db.engine import Database
 from app.flows.evidence import Evidence, Roles
 from app.flows.facts import facts_of
@@ -103,6 +103,7 @@ class Judge:
                     tx, row.case.repository_id, row.case.number, change.issues or ()
                 )
             facts = facts.model_copy(update={"change": change, "rivals": found})
+        facts = facts.model_copy(update={"activity": self._activity(facts, roles)})
         return self._pushed(facts, evidence), missing
 
     def _change(self, row: cases.Row, roles: Roles) -> tuple[Change | None, bool]:
@@ -115,6 +116,27 @@ class Judge:
             if isinstance(error, RetryLater) and _NEEDY & set(row.case.rules):
                 raise
             return None, isinstance(error, RetryLater)
+
+    def _activity(self, facts: Facts, roles: Roles) -> tuple[PublicEvent, ...] | None:
+        """The public activity of somebody of whom nothing was merged here; None where unknown.
+
+        It orders and informs, so that a read which fails is not worth waiting for.
+        """
+        author = facts.author
+        team = facts.role is not None and facts.role >= Role.TRIAGE
+        if author is None or team or facts.history.merged or roles.standing.recorded:
+            return None
+        with self.database.begin() as tx:
+            kept = activity.of(tx, author.id, roles.now)
+        if kept is not None:
+            return kept
+        try:
+            found = self.reader.activity(roles.standing.repository, author)
+        except (RetryLater, Rejected):
+            return None
+        with self.database.begin() as tx:
+            activity.keep(tx, author.id, found, roles.now)
+        return found
 
     def _pushed(self, facts: Facts, evidence: Evidence) -> Facts:
         """The facts with a push of the author's as an activity of theirs.

@@ -8,8 +8,9 @@ from app.core.errors import Rejected
 from app.core.events import Address
 from app.core.facts import RepositoryRef
 from app.core.github import PullRequest
+from app.core.local import fit_local
 from app.core.ports import AppApi, Doorbell, Policies, Reader
-from app.db import cases, inbox, installations, outbox
+from app.db import cases, experience, inbox, installations, outbox
 from app.db.engine import Database
 from app.flows.housekeeping import end, existing
 from app.flows.policy import Refresh
@@ -54,6 +55,9 @@ class Reconcile:
                 return found
             found += self._repository(repository, now)
             with self.database.begin() as tx:
+                experience.keep(
+                    tx, repository.id, fit_local(experience.outcomes(tx, repository.id, now)), now
+                )
                 installations.repository_reconciled(tx, repository.id, now)
         with self.database.begin() as tx:
             installations.reconciled(tx, installation_id, self.clock())

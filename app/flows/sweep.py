@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from app.core.events import Address
 from app.core.ports import Doorbell
 from app.db import (
+    activity,
     campaigns,
     cases,
     inbox,
@@ -94,6 +95,7 @@ class Sweep:
         now = self.clock()
         with self.database.begin() as tx:
             people.forget_old_roles(tx, now)
+            activity.forget(tx, now)
             sessions.forget_expired(tx, now)
             usage.forget(tx, now)
             simulations.forget(tx, now - KEEP_SIMULATIONS)

@@ -10,14 +10,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from app.adapters.github.client import public
-from app.adapters.github.connection import Connection, path
+from app.adapters.github.connection import path
 from app.adapters.github.errors import narrow
-from app.adapters.github.reader import items
+from app.adapters.github.public_events import public_events
 from app.adapters.model import Models
 from app.core.errors import Rejected, UserError
 from app.core.facts import Facts, PublicEvent
-from app.core.fused import FusedScorer
-from app.core.github import Account, Narrow, PullRequest
+from app.core.github import PullRequest
 from app.core.render import evidence, explain_score
 from app.core.said import english
 from app.core.scoring import Score
@@ -129,40 +128,9 @@ def from_address(models: Models, settings: Settings, address: str) -> Iterator[S
     yield _scored(models, pull, activity, f"{owner}/{name}#{number}: {pull.title}")
 
 
-class _Place(Narrow):
-    name: str = ""
-
-
-class _Payload(Narrow):
-    action: str = ""
-
-
-class _Event(Narrow):
-    type: str
-    repo: _Place = _Place()
-    payload: _Payload = _Payload()
-    created_at: datetime
-
-
-def public_events(github: Connection, account: Account) -> tuple[PublicEvent, ...]:
-    """The newest public events of an account: one request, at most 100 of them."""
-    where = path("users", account.login, "events", "public")
-    found = []
-    for item in items(github.read(where, {"per_page": "100"}).payload):
-        event = narrow(_Event, item)
-        found.append(
-            PublicEvent(
-                kind=f"{event.type} {event.payload.action}".strip(),
-                repository=event.repo.name,
-                at=event.created_at,
-            )
-        )
-    return tuple(found)
-
-
 def _scored(
     models: Models, pull: PullRequest, activity: tuple[PublicEvent, ...] | None, name: str
 ) -> Scored:
-    scorer = FusedScorer(models.text, models.account, models.unattended, models.version)
+    scorer = models.scorer()
     facts = Facts(pull=pull, role=None, activity=activity, installed_at=pull.created_at)
     return Scored(one_line(name, 200), scorer.of(facts), scorer.text(facts))

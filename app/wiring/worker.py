@@ -17,7 +17,6 @@ from app.adapters.patterns import LinearPatterns
 from app.adapters.policy_file import PolicyFiles
 from app.adapters.queue import CeleryDoorbell
 from app.core.cases import Means
-from app.core.fused import FusedScorer
 from app.core.ports import AppApi, Doorbell, Reader, Writer
 from app.flows.judge import Changes
 from app.flows.mailing import Mailing
@@ -61,8 +60,7 @@ class WorkerParts:
         self._doorbell = doorbell or CeleryDoorbell(self.base.redis_url)
         self._github: GitHub | None = None
         self._flows: Flows | None = None
-        models = load()
-        self._scorer = FusedScorer(models.text, models.account, models.unattended, models.version)
+        self._scorer = load().scorer()
 
     def flows(self) -> Flows:
         """The flows, made anew when the App's credentials changed.

@@ -20,12 +20,12 @@ from app.core.policy import Policy, Rules
 from app.core.rules.burst import BurstRule
 from app.core.rules.unattended import UnattendedRule
 from app.core.said import say
-from app.core.scoring import RuleScorer, Score
+from app.core.scoring import Score, add_up
 from tests.core.strategies import AUTHOR, MEANS, NOW, all_facts, fresh_case, policies, scores
 
 MAINTAINER = 3
-SURE = RuleScorer().score((Signal(name="x", value="", sentence="Seen.", weight=9, evidence=99),))
-UNKNOWN = RuleScorer().score(())
+SURE = add_up(-2.0, (Signal(name="x", value="", sentence="Seen.", weight=9, evidence=99),), "x")
+UNKNOWN = add_up(-2.0, (), "x")
 
 
 @dataclass

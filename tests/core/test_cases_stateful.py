@@ -10,15 +10,14 @@ from app.core.cases import decide
 from app.core.decision import Case, CaseState, Decision, Planned
 from app.core.effects import REQUIRES, no_longer_wanted
 from app.core.facts import Facts, Hand, HandAct, History, Opened, Request, Role
-from app.core.features import read_signals
 from app.core.github import Account, Branch, PullRequest
 from app.core.modes import Mode
 from app.core.plan import MOST_NOTICES
 from app.core.policy import Policy, Rules
 from app.core.rules.burst import BurstRule
 from app.core.rules.unattended import UnattendedRule
-from app.core.scoring import RuleScorer
 from tests.core.strategies import AUTHOR, MEANS, NOW, fresh_case
+from tests.scorer import SCORER
 
 Waiting = tuple[int, str, Planned]
 
@@ -209,7 +208,7 @@ class OnePullRequest(RuleBasedStateMachine):
 
     def decide(self, *, force: bool = False) -> Decision | None:
         facts = self.facts()
-        score = RuleScorer().score(read_signals(facts))
+        score = SCORER.of(facts)
         return decide(
             self.case, facts, score, self.policy, "sha", self.clock, means=MEANS, force=force
         )

@@ -14,7 +14,7 @@ from app.adapters.model import load
 from app.adapters.patterns import LinearPatterns
 from app.core.activity import LEAST_ACTIVITIES
 from app.core.facts import Facts, History, Opened, PublicEvent
-from app.core.fused import ALONE, FusedScorer
+from app.core.fused import ALONE
 from app.core.github import Account, Branch, PullRequest
 from app.core.local import Local
 from app.core.rules.base import Seen
@@ -24,7 +24,7 @@ from app.core.textmodel import TextModel
 from tests.core.strategies import NOW, all_facts, shows
 
 MODELS = load(Path(__file__).parents[2] / "models")
-SCORER = FusedScorer(MODELS.text, MODELS.account, MODELS.unattended, MODELS.version)
+SCORER = MODELS.scorer()
 LEAST_THRESHOLD = 0.5  # of the rule `unattended`: nobody can set it lower
 
 FLUENT = """The cache kept entries of deleted users until the process restarted, so a user who signed up

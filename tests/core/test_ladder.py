@@ -20,10 +20,10 @@ from app.core.rules.base import Finding
 from app.core.rules.burst import BurstRule
 from app.core.rules.unattended import UnattendedRule
 from app.core.said import say
-from app.core.scoring import RuleScorer
+from app.core.scoring import add_up
 from tests.core.strategies import MEANS, NOW, fresh_case
 
-SURE = RuleScorer().score((Signal(name="x", value="", sentence="Seen.", weight=9, evidence=99),))
+SURE = add_up(-2.0, (Signal(name="x", value="", sentence="Seen.", weight=9, evidence=99),), "x")
 HOURS = 48
 GRACE = timedelta(hours=HOURS)
 CLOSING = Policy(

@@ -228,6 +228,8 @@ def _mend(document: Json) -> Json:
       description of a single installation says OR (`anyOf`), and so GitHub answers.
     - A pull request is said to have a `user` and a `head.repo` always; the webhooks' descriptions
       know that both may be null, and so they are once the account or the fork was deleted.
+    - The payload of a public event is said to fit exactly one description, but that of `PublicEvent`
+      asks for nothing and so fits them all: one at least is what is meant.
     """
     answer = document["paths"]["/app/installations"]["get"]["responses"]["200"]
     account = answer["content"]["application/json"]["schema"]["items"]["properties"]["account"]
@@ -238,6 +240,8 @@ def _mend(document: Json) -> Json:
         head = pull["head"]["properties"]
         pull["user"] = head["user"] = {**schemas["simple-user"], "nullable": True}
         head["repo"] = {**schemas["repository"], "nullable": True}
+    payload = schemas["event"]["properties"]["payload"]
+    payload["anyOf"] = payload.pop("oneOf")
     return document
 
 

@@ -24,7 +24,6 @@ from app.adapters.policy_file import PolicyFiles
 from app.core.cases import Means
 from app.core.ports import Task
 from app.core.proofs.mails import Mail
-from app.core.scoring import RuleScorer
 from app.db.engine import Database
 from app.flows.intake import Incoming, accept
 from app.flows.mailing import Mailing
@@ -39,6 +38,7 @@ from app.flows.triage import Triage
 from tests.fakes.github import GitHub
 from tests.fakes.github.graphql import GRAPHQL_SCHEMA, schema
 from tests.fakes.node import require_package
+from tests.scorer import SCORER
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -229,7 +229,7 @@ def gate(github: GitHub, engine: "Engine", database_url: str) -> Iterator[Gate]:
             database=database,
             reader=Counted(reader),
             app=api,
-            scorer=RuleScorer(),
+            scorer=SCORER,
             doorbell=bell,
             policies=PolicyFiles(),
             means=means,
@@ -256,7 +256,7 @@ def gate(github: GitHub, engine: "Engine", database_url: str) -> Iterator[Gate]:
             clock=clock,
         ),
         simulate=Simulate(
-            database=database, reader=reader, scorer=RuleScorer(), means=means, clock=clock
+            database=database, reader=reader, scorer=SCORER, means=means, clock=clock
         ),
         reader=reader,
         engine=engine,

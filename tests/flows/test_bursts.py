@@ -7,7 +7,8 @@ from datetime import timedelta
 from typing import Any
 
 from app.core.facts import Facts
-from app.core.scoring import RuleScorer, Score
+from app.core.scoring import Score
+from tests.scorer import SCORER
 
 CLOSE = "version: 1\nmode: close\nrules:\n  burst: {mode: close, prs: 4, minutes: 10}\n"
 
@@ -50,7 +51,7 @@ class Meanwhile:
         happens, self._happens = self._happens, None
         if happens:
             happens()
-        return RuleScorer().of(facts)
+        return SCORER.of(facts)
 
 
 def test_one_whose_facts_are_older_than_the_burst_is_decided_anew(gate: Any) -> None:

@@ -8,13 +8,12 @@ from app.adapters.patterns import LinearPatterns
 from app.core.cases import Means, decide
 from app.core.decision import Decision
 from app.core.facts import Facts, Opened, RepositoryRef, Role
-from app.core.features import read_signals
 from app.core.github import Account, Branch, Installation, PullRequest, RepositoryName
 from app.core.modes import Mode
 from app.core.policy import Policy
-from app.core.scoring import RuleScorer
 from app.db import cases, installations, outbox
 from app.db.engine import Database
+from tests.scorer import SCORER
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 DEMO, REAL = 7_000_001, 51_000_000
@@ -82,7 +81,7 @@ class Decided:
         with self.database.begin() as tx:
             cases.see(tx, repository.id, pull, 0)
             row = cases.get(tx, repository.id, number)
-            score = RuleScorer().score(read_signals(facts))
+            score = SCORER.of(facts)
             decision = decide(
                 row.case, facts, score, Policy(mode=mode), "default", at, means=MEANS, force=True
             )

@@ -9,9 +9,9 @@ import pytest
 from app.adapters.github.absent import NoGitHub
 from app.adapters.patterns import LinearPatterns
 from app.core.cases import Means
-from app.core.scoring import RuleScorer
 from app.db import simulations
 from app.flows.simulate import Simulate
+from tests.scorer import SCORER
 from tests.web.deciding import Decided
 from tests.web.serving import Server
 
@@ -96,7 +96,7 @@ def _flood(decided: Decided) -> None:
 def _worked_off(server: Server, made: int) -> None:
     base = server.parts.base
     means = Means(patterns=LinearPatterns())
-    Simulate(base.database, NoGitHub(), RuleScorer(), means, server.parts.clock).run(made)
+    Simulate(base.database, NoGitHub(), SCORER, means, server.parts.clock).run(made)
 
 
 def test_a_simulation_is_asked_for_and_answered_later(server: Server, decided: Decided) -> None:

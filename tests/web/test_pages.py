@@ -6,6 +6,7 @@ from sqlalchemy import Engine, text
 from app.core.github import Account
 from app.core.modes import Mode
 from app.core.text import one_line
+from tests.scorer import SCORER
 from tests.web.deciding import NOON, Decided
 from tests.web.serving import Server
 
@@ -98,8 +99,8 @@ def test_a_pull_request_whole(server: Server, decided: Decided):
     repository = decided.repository("northlight/lumen", recorded=True)
     decided.pull(repository, 7, title="Seven", flood=43, ref="$(reboot)")
     page = server.http.get("/pull/northlight/lumen/7").text
-    for said in ("Seven", "$(reboot)", "burst", "One account opened 44", "only recorded", "+4.0",
-                 "needs-verification", "/pulse reopen", "rules-1", "observe"):  # fmt: skip
+    for said in ("Seven", "$(reboot)", "burst", "One account opened 44", "only recorded",
+                 "needs-verification", "/pulse reopen", SCORER.model, "observe"):  # fmt: skip
         assert said in page, said
     assert server.http.get("/pull/northlight/lumen/8").status_code == 404
     assert server.http.get("/pull/northlight/none/7").status_code == 404

@@ -7,7 +7,7 @@ from typing import NoReturn
 from app.core.change import Change
 from app.core.effects import Effect, Receipt
 from app.core.errors import RetryLater
-from app.core.facts import RepositoryRef, Role
+from app.core.facts import PublicEvent, RepositoryRef, Role
 from app.core.github import Account, Installation, PullRequest, RepositoryName
 from app.core.ports import Delivery, PolicyFile
 
@@ -38,6 +38,10 @@ class NoGitHub:
         account: Account,  # noqa: ARG002 - the port's
         since: datetime,  # noqa: ARG002 - the port's
     ) -> datetime | None:
+        """See the port."""
+        _nobody()
+
+    def activity(self, repository: RepositoryRef, account: Account) -> tuple[PublicEvent, ...]:  # noqa: ARG002 - the port's
         """See the port."""
         _nobody()
 

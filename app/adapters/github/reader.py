@@ -12,9 +12,10 @@ from app.adapters.github.activity import spoke_since
 from app.adapters.github.change import read_change
 from app.adapters.github.connection import Connection, path
 from app.adapters.github.errors import UNREADABLE, narrow
+from app.adapters.github.public_events import public_events
 from app.core.change import Change
 from app.core.errors import Rejected, RetryLater
-from app.core.facts import RepositoryRef, Role
+from app.core.facts import PublicEvent, RepositoryRef, Role
 from app.core.github import Account, Id, Line, Narrow, PullRequest
 from app.core.policy import LIMIT, PATH
 from app.core.ports import PolicyFile
@@ -111,6 +112,10 @@ class GitHubReader:
         """When the account last wrote on a pull request after a time; see the port."""
         github = self._connect(repository.installation_id)
         return spoke_since(github, _repository(repository), number, account.id, since)
+
+    def activity(self, repository: RepositoryRef, account: Account) -> tuple[PublicEvent, ...]:
+        """What an account did in public; see the port."""
+        return public_events(self._connect(repository.installation_id), account)
 
     def account(self, repository: RepositoryRef, login: str) -> Account | None:
         """The account that has a login now; None where nobody has."""

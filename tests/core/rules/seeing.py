@@ -8,11 +8,11 @@ from app.core.change import Change, ChangedFile, Commit, LinkedIssue
 from app.core.facts import Facts, OpenPull, Role
 from app.core.github import Account, Branch, PullRequest
 from app.core.rules.base import Found, Rule, Seen
-from app.core.scoring import RuleScorer
+from app.core.scoring import add_up
 
 NOW = datetime(2026, 11, 16, 13, tzinfo=UTC)
 AUTHOR = 7
-UNKNOWN = RuleScorer().score(())
+UNKNOWN = add_up(-2.0, (), "x")
 PATTERNS = LinearPatterns()
 
 

@@ -3,11 +3,12 @@
 import base64
 import hashlib
 import json
+from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from tests.fakes.github.acts import Acts
-from tests.fakes.github.model import Installation, sha_of
+from tests.fakes.github.model import Installation, User, sha_of
 from tests.fakes.github.routes import Answer, Call, Refusal, route
 from tests.fakes.github.shapes import when
 
@@ -221,6 +222,39 @@ def me(call: Call) -> Answer:
     """The signed-in user."""
     assert call.user is not None
     return Answer(200, call.world.shapes.profile(call.user))
+
+
+@route("GET", "/users/{username}/events/public")
+def list_public_events(call: Call) -> Answer:
+    """What an account did in public, the newest first: here, and what a test says of elsewhere."""
+    user = call.world.users.get(call.params["username"].lower())
+    if user is None or user.deleted:
+        raise Refusal(404, "Not Found")
+    here = [
+        ("PullRequestEvent", "opened", repository.full_name, pull.created_at)
+        for repository in call.world.repositories
+        for pull in repository.pulls.values()
+        if pull.user is user and not repository.private
+    ]
+    done = sorted([*user.elsewhere, *here], key=lambda one: one[3], reverse=True)
+    items, links = call.page(done)
+    return Answer(200, [_public_event(call, user, *one) for one in items], links)
+
+
+def _public_event(call: Call, user: User, kind: str, action: str, name: str, at: datetime) -> Any:
+    api = call.world.shapes.api
+    return {
+        "id": str(int(at.timestamp() * 1000)),
+        "type": kind,
+        "actor": {
+            "id": user.id, "login": user.login, "display_login": user.login, "gravatar_id": "",
+            "url": f"{api}/users/{user.login}", "avatar_url": f"{api}/avatars/{user.id}",
+        },
+        "repo": {"id": 1, "name": name, "url": f"{api}/repos/{name}"},
+        "payload": {"action": action} if action else {},
+        "public": True,
+        "created_at": when(at),
+    }  # fmt: skip
 
 
 @route("GET", "/users/{username}")

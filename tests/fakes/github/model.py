@@ -53,6 +53,8 @@ class User:
     name: str | None = None
     email: str | None = None
     deleted: Literal["", "null", "ghost"] = ""
+    # What they did elsewhere in public: event type, action, repository's name, time.
+    elsewhere: list[tuple[str, str, str, datetime]] = field(default_factory=list)
 
 
 @dataclass(eq=False)

@@ -1,0 +1,5 @@
+"""The scorer that ships, loaded once for all tests."""
+
+from app.adapters.model import load
+
+SCORER = load().scorer()
