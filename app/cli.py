@@ -145,7 +145,7 @@ def worker(
 
 @app.command()
 def mail() -> None:
-    """Take in proof mails, as MAIL_INBOUND says: an SMTP or LMTP server behind your mail server.
+    """Take in proof mails, as MAIL_INBOUND says: an SMTP or LMTP server, or who reads a mailbox by IMAP.
 
     Example: MAIL_INBOUND='smtp://127.0.0.1:2525?domain=verify.example.org' pulsegate mail
     """

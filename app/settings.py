@@ -7,6 +7,7 @@ absent. Secrets are `SecretStr`, so that neither a log line nor a traceback show
 import os
 import re
 import secrets
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
@@ -104,8 +105,18 @@ class Settings(BaseSettings):
     mail_from: str | None = Field(default=None, description="The sender of our mails.")
     mail_inbound: SecretStr | None = Field(
         default=None,
-        description="How proof mails come in: smtp://HOST:PORT?domain=…, lmtp://…, or "
-        "hook://SECRET?domain=…",
+        description="How proof mails come in: smtp://HOST:PORT?domain=…, lmtp://…, "
+        "imaps://USER:PASSWORD@HOST/FOLDER?domain=…, or hook://SECRET?domain=…; see "
+        "proof-of-life.md.",
+    )
+    mail_check_domain: bool = Field(
+        default=True,
+        description="Whether it is looked up that an address's domain takes mail before one is sent.",
+    )
+    name_server: str | None = Field(
+        default=None,
+        description="Whom to ask for keys of signatures, SPF, and whether a domain takes mail, as "
+        "ADDRESS or ADDRESS:PORT; absent: the machine's.",
     )
 
     host: str = Field(default="127.0.0.1", description="Where web listens.")
@@ -215,6 +226,13 @@ class Settings(BaseSettings):
             raise ValueError("must be a mail address like pulsegate@example.org")
         return value.strip() if value else None
 
+    @field_validator("name_server")
+    @classmethod
+    def _address(cls, value: str | None) -> str | None:
+        if value is not None:
+            address_and_port(value, 53)
+        return value
+
     @field_validator("github_private_key")
     @classmethod
     def _pem(cls, value: SecretStr | None) -> SecretStr | None:
@@ -269,6 +287,21 @@ def _of_scheme(value: SecretStr | None, schemes: tuple[str, ...], example: str) 
     if scheme not in schemes or not rest or not _has_port(f"x://{rest}"):
         raise ValueError(f"must be like {example}")
     return value
+
+
+def address_and_port(value: str, default: int) -> tuple[str, int]:
+    """`192.0.2.1:53`, `192.0.2.1`, `[2001:db8::1]:53` or `2001:db8::1`. ValueError for anything else."""
+    try:
+        return str(ip_address(value)), default
+    except ValueError:
+        try:
+            parts = urlsplit(f"//{value}")
+            found, port = ip_address(parts.hostname or ""), parts.port
+        except ValueError:
+            port = 0
+    if port == 0:
+        raise ValueError("must be like 192.0.2.1, 192.0.2.1:53 or [2001:db8::1]:53")
+    return str(found), port or default
 
 
 def _has_port(address: str) -> bool:

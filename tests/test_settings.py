@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from app.settings import Settings, load
+from app.core.errors import UserError
+from app.settings import Settings, address_and_port, load
 
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIabc\n-----END RSA PRIVATE KEY-----\n"
 KEY = "k" * 43
@@ -199,3 +200,17 @@ def test_every_variable_is_explained():
 )
 def test_an_address_that_cannot_work_is_refused_by_its_name(env, complains, name, value):
     assert name in complains(lambda: env(**{name: value}))
+
+
+def test_a_name_server_is_an_address(env):
+    assert env().name_server is None
+    for given, read in {
+        "192.0.2.1": ("192.0.2.1", 53),
+        "192.0.2.1:5353": ("192.0.2.1", 5353),
+        "2001:db8::1": ("2001:db8::1", 53),
+        "[2001:db8::1]:5353": ("2001:db8::1", 5353),
+    }.items():
+        assert address_and_port(env(NAME_SERVER=given).name_server, 53) == read
+    for wrong in ("ns.example", "192.0.2.1:x", "192.0.2.1:0", "192.0.2.1:99999", ":53"):
+        with pytest.raises(UserError, match="NAME_SERVER: must be like"):
+            env(NAME_SERVER=wrong)

@@ -1,4 +1,4 @@
-"""How far a periodic read of GitHub got."""
+"""How far a periodic read got."""
 
 from datetime import datetime
 
@@ -7,6 +7,8 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.db.engine import Tx
 from app.db.tables import bookmarks
+
+MAILBOX = "mailbox"  # when the mailbox of proof mails was read last
 
 
 def get(tx: Tx, name: str) -> datetime | None:

@@ -25,12 +25,13 @@ class Given(Token):
 
 
 class Kept(Proven):
-    """A proof as its owner sees it."""
+    """A proof as its owner and maintainers see it. `spf`: what that said of the mail, "" for unknown."""
 
     id: int
     installation_id: int
     repository_id: int | None
     way: str
+    spf: str
 
 
 def give(tx: Tx, token_hash: str, token: Given) -> None:
@@ -117,7 +118,9 @@ def others(
     return int(tx.execute(by_address).scalar_one()), int(tx.execute(by_domain).scalar_one())
 
 
-def add(tx: Tx, given: Given, way: str, now: datetime, until: datetime) -> None:
+def add(  # noqa: PLR0913 - what a proof is
+    tx: Tx, given: Given, way: str, now: datetime, until: datetime, spf: str = ""
+) -> None:
     """Keeps a proof; an earlier one by the same address ends."""
     tx.execute(
         update(proofs)
@@ -138,6 +141,7 @@ def add(tx: Tx, given: Given, way: str, now: datetime, until: datetime) -> None:
             tier=given.tier,
             address_hash=given.address_hash,
             domain_hash=given.domain_hash,
+            spf=spf,
             at=now,
             until=until,
         )
@@ -146,16 +150,16 @@ def add(tx: Tx, given: Given, way: str, now: datetime, until: datetime) -> None:
 
 def of_account(
     tx: Tx, account_id: int, installation_id: int, repository_id: int, now: datetime
-) -> tuple[Proven, ...]:
+) -> tuple[Kept, ...]:
     """What proves an account in a repository now."""
-    rows = select(proofs.c.tier, proofs.c.at, proofs.c.until).where(
+    rows = select(*[proofs.c[name] for name in Kept.model_fields]).where(
         proofs.c.account_id == account_id,
         proofs.c.installation_id == installation_id,
         or_(proofs.c.repository_id.is_(None), proofs.c.repository_id == repository_id),
         proofs.c.revoked_at.is_(None),
         proofs.c.until > now,
     )
-    return tuple(Proven(**row) for row in tx.execute(rows).mappings())
+    return tuple(Kept(**row) for row in tx.execute(rows.order_by(proofs.c.id)).mappings())
 
 
 def all_of(tx: Tx, account_id: int, now: datetime) -> tuple[Kept, ...]:

@@ -560,6 +560,8 @@ proofs = Table(
     Column("tier", Text, nullable=False),
     Column("address_hash", Text, nullable=False),
     Column("domain_hash", Text, nullable=False),
+    # What SPF said of the mail that it came by: "" where there is none, or nobody knows.
+    Column("spf", Text, nullable=False, server_default=text("''")),
     _time("at", nullable=False),
     _time("until", nullable=False),
     _time("revoked_at"),

@@ -1,11 +1,11 @@
 """Proof of life: addresses and links given out, letters and clicks taken in, and what follows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from app.core.audit import Entry, Place
-from app.core.errors import UserError
+from app.core.errors import RetryLater, UserError
 from app.core.github import Account
 from app.core.proofs.addresses import Address, AddressLists, NoAddress, classify, too_many
 from app.core.proofs.letters import Accepted, Letter, Refused, judge
@@ -38,7 +38,10 @@ Keyed = Callable[[str, str], str]
 
 @dataclass(frozen=True)
 class Proving:
-    """What it needs of the world. `site` is the service's address."""
+    """What it needs of the world. `site` is the service's address.
+
+    `takes_mail` tells whether a domain does (`RetryLater` where nobody knows); None: it is not asked.
+    """
 
     database: Database
     lists: AddressLists
@@ -48,6 +51,7 @@ class Proving:
     catalogues: Catalogues
     site: str
     clock: Callable[[], datetime]
+    takes_mail: Callable[[str], bool] | None = None
 
     def letter_token(self, standing: Standing, account: Account, *, shared: bool) -> str:
         """The token of the address that an account writes to: the same for a week, then another.
@@ -92,6 +96,11 @@ class Proving:
         found = classify(typed, self.lists, standing.policy.proofs.companies)
         if isinstance(found, NoAddress):
             raise UserError(found.why, hint="Go back and give another one.")
+        if not self._reachable(found):
+            raise UserError(
+                f"{found.domain} takes no mail: nothing there is named as its mail server",
+                hint="Go back and look how it is spelled, or choose another way.",
+            )
         now = self.clock()
         token = spell(self.random(32))
         code = code_of(token, self.keyed("code", token).encode())
@@ -111,6 +120,13 @@ class Proving:
             if to >= MOST_LINKS_TO_ADDRESS:
                 return []
             return [mails.add(tx, self.seal(mail.model_dump_json().encode()), now)]
+
+    def _reachable(self, address: Address) -> bool:
+        """Whether its domain takes mail; a name server that says nothing is held against nobody."""
+        try:
+            return self.takes_mail is None or self.takes_mail(address.domain)
+        except RetryLater:
+            return True
 
     def _hashes(self, address: Address) -> dict[str, str]:
         return {
@@ -143,11 +159,18 @@ class Proving:
             return self._proven(tx, found[0], given, "link")
 
     def take_letter(
-        self, letter: Letter, digest: str, token_of: Callable[[str], str | None]
+        self,
+        letter: Letter,
+        digest: str,
+        token_of: Callable[[str], str | None],
+        sealers: Collection[str] = (),
     ) -> tuple[str, Rings]:
-        """A letter came in: what came of it, for the record, and whom to wake."""
+        """A letter came in: what came of it, for the record, and whom to wake.
+
+        `sealers`: see `judge`. `RetryLater` where it cannot be told yet; nothing is kept then.
+        """
         now = self.clock()
-        found = judge(letter, now, token_of, self.lists.registrable)
+        found = judge(letter, now, token_of, self.lists.registrable, sealers)
         with self.database.begin() as tx:
             if not proofs.letter(tx, digest, "taken", letter.spf, now):
                 return "refused: it came before", []
@@ -171,10 +194,12 @@ class Proving:
             if isinstance(address, NoAddress):
                 return f"refused: {address.why}", []
             given = given.model_copy(update=self._hashes(address))
-            why, rings = self._proven(tx, hashed(found.token), given, "letter")
+            why, rings = self._proven(tx, hashed(found.token), given, "letter", found.spf)
         return (f"refused: {why}" if why else "proven"), rings
 
-    def _proven(self, tx: Tx, token_hash: str, given: Given, way: str) -> tuple[str, Rings]:
+    def _proven(
+        self, tx: Tx, token_hash: str, given: Given, way: str, spf: str = ""
+    ) -> tuple[str, Rings]:
         now = self.clock()
         standing = installations.standing(tx, given.repository_id)
         if standing is None or standing.gone or given.tier is None:
@@ -193,10 +218,11 @@ class Proving:
         if why:
             return why, []
         proofs.used(tx, token_hash, now)
-        proofs.add(tx, given, way, now, now + timedelta(days=config.days))
+        proofs.add(tx, given, way, now, now + timedelta(days=config.days), spf)
         account = Account(id=given.account_id, login=given.login)
         place = Place(installation_id=given.installation_id, repository_id=given.repository_id)
         detail = {"way": way, "tier": given.tier, "shared": given.shared}
+        detail |= {"spf": spf} if spf else {}
         audit.note(tx, place, Entry(at=now, act="proof.given", by=account, detail=detail))
         return "", _again(tx, standing, given, now)
 

@@ -12,7 +12,7 @@ from prometheus_client.registry import Collector
 
 from app.core.errors import RetryLater
 from app.core.slo import WINDOWS, Slo
-from app.db import inbox, migrate, outbox, reports, slo_report
+from app.db import bookmarks, inbox, migrate, outbox, reports, slo_report
 from app.db.engine import Tx
 from app.flows.spending import SPENT
 from app.web.deadline import in_time
@@ -32,6 +32,7 @@ GAUGES = (
         "window",
         "Share of pull requests whose first decision came later than the default goal",
     ),
+    ("pulsegate_mailbox_unread_seconds", "", "Since the mailbox of proof mails was read (IMAP)"),
 )
 
 # For each of the two checks, which a hanging server would otherwise hold up for longer.
@@ -122,13 +123,17 @@ class Gauges(Collector):
                 ids = [p.id for p in reports.places(tx, recorded=False)]
                 over, _ = inbox.waiting(tx, ids, SPENT)
                 late = {name: self._late(tx, ids, window) for name, window in WINDOWS.items()}
+                read = bookmarks.get(tx, bookmarks.MAILBOX)
         except RetryLater:
             up.add_metric([], 0)
             yield up
             return
         up.add_metric([], 1)
         yield up
-        pending, troubled, age, states, spent, slow = others
+        pending, troubled, age, states, spent, slow, unread = others
+        box = self._parts.inbound
+        if box is not None and box.kind == "imap" and read is not None:
+            unread.add_metric([], (self._parts.clock() - read).total_seconds())
         spent.add_metric([], over)
         for name, share in late.items():
             if share is not None:

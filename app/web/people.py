@@ -12,8 +12,9 @@ from app.core.facts import History, Trust
 from app.core.github import Account
 from app.core.proofs.latency import Pace, pace
 from app.core.text import clean
-from app.db import account_notes, cases, reports, trust
+from app.db import account_notes, cases, proofs, reports, trust
 from app.db.account_notes import Note
+from app.db.proofs import Kept
 from app.flows import trusting
 from app.web.acting import acting, carry_out
 from app.web.pages import Page, render
@@ -38,6 +39,7 @@ class PersonPage(Page):
     login: str
     history: History
     pace: Pace
+    proofs: tuple[Kept, ...]
     word: Trust | None
     words: tuple[Trust, ...]
     notes: tuple[Note, ...]
@@ -65,6 +67,7 @@ def person(  # noqa: PLR0913 - the address
             login=login,
             history=cases.history(tx, where.id, account_id, 0),
             pace=pace(cases.answer_times(tx, where.id, account_id), latency_bands()),
+            proofs=proofs.of_account(tx, account_id, where.installation_id, where.id, now),
             word=trust.current(tx, where.id, account_id, now),
             words=trust.of_account(tx, where.id, account_id),
             notes=account_notes.of_account(tx, where.id, account_id),

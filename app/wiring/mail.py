@@ -10,21 +10,25 @@ from datetime import UTC, datetime
 import structlog
 
 from app.adapters.catalogues import words
-from app.adapters.mail.dns import records
-from app.adapters.mail.inbound import Inbound, inbound
+from app.adapters.mail.dns import Records
+from app.adapters.mail.imap import Poller
+from app.adapters.mail.inbound import HINT, Inbound, inbound
 from app.adapters.mail.keys import TxtLookup
 from app.adapters.mail.lists import InstalledLists
 from app.adapters.mail.reading import Unreadable, read
-from app.adapters.mail.receiver import Receiver
+from app.adapters.mail.receiver import Receiver, Take, behind_others, by_records
 from app.adapters.mail.sender import Sender
 from app.adapters.queue import CeleryDoorbell
 from app.core.errors import UserError
 from app.core.ports import Doorbell
+from app.db import bookmarks
 from app.flows.proving import Proving
-from app.settings import Settings
+from app.settings import Settings, address_and_port
 from app.wiring.base import Base
 
 log = structlog.get_logger(__name__)
+
+_DNS = 53
 
 
 def sender(settings: Settings) -> Sender | None:
@@ -41,6 +45,12 @@ def inbound_of(settings: Settings) -> Inbound | None:
     return inbound(settings.mail_inbound.get_secret_value())
 
 
+def names(settings: Settings) -> Records:
+    """Whom everything about mail asks for records of DNS."""
+    server = settings.name_server
+    return Records(address_and_port(server, _DNS) if server else None)
+
+
 def proving(base: Base, clock: Callable[[], datetime]) -> Proving:
     """The flows of proofs."""
     return Proving(
@@ -52,6 +62,7 @@ def proving(base: Base, clock: Callable[[], datetime]) -> Proving:
         catalogues=words,
         site=base.settings.public_url.rstrip("/"),
         clock=clock,
+        takes_mail=names(base.settings).takes_mail if base.settings.mail_check_domain else None,
     )
 
 
@@ -64,32 +75,42 @@ class Letterbox:
         self._doorbell = doorbell
         self._lookup = lookup
 
-    def take(self, raw: bytes, recipients: tuple[str, ...], envelope_from: str) -> None:
+    def take(
+        self, raw: bytes, recipients: tuple[str, ...], envelope_from: str, spf: str = ""
+    ) -> None:
         """What came of it is recorded; nobody is told. Raises `RetryLater` without a database."""
         digest = hashlib.sha256(raw).hexdigest()
         try:
-            letter = read(raw, recipients, envelope_from, self._lookup)
+            letter = read(
+                raw,
+                recipients,
+                envelope_from,
+                self._lookup,
+                spf=spf,
+                behind=self._box.behind,
+                with_arc=bool(self._box.sealers),
+            )
         except Unreadable as error:
             log.info("a mail was refused", why=str(error))
             return
-        outcome, rings = self._flows.take_letter(letter, digest, self._box.token)
+        outcome, rings = self._flows.take_letter(letter, digest, self._box.token, self._box.sealers)
         log.info("a mail came in", outcome=outcome)
         for task, id_ in rings:
             self._doorbell.ring(task, id_)
 
 
 def receive(settings: Settings) -> None:
-    """Runs the receiver until SIGTERM or Ctrl-C. `UserError` where it cannot listen."""
+    """Takes mails in until SIGTERM or Ctrl-C. `UserError` where it cannot listen."""
     box = inbound_of(settings)
     if box is None or box.kind == "hook":
         raise UserError(
-            "MAIL_INBOUND names no server of ours",
-            hint="Set it like smtp://127.0.0.1:2525?domain=verify.example.org.",
+            "MAIL_INBOUND names nothing that this command serves",
+            hint=HINT,
         )
     base = Base(settings, pool_size=3)
-    flows = proving(base, lambda: datetime.now(UTC))
-    letterbox = Letterbox(flows, box, CeleryDoorbell(base.redis_url), records(box.nameserver))
-    receiver = Receiver(box, letterbox.take)
+    flows = proving(base, _now)
+    letterbox = Letterbox(flows, box, CeleryDoorbell(base.redis_url), names(settings))
+    receiver = _receiver(settings, box, letterbox.take, base)
     ended = threading.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, lambda *_: ended.set())
@@ -106,3 +127,21 @@ def receive(settings: Settings) -> None:
         receiver.stop()
     finally:
         base.close()
+
+
+def _receiver(settings: Settings, box: Inbound, take: Take, base: Base) -> Receiver | Poller:
+    """A server of ours, or who looks into a mailbox."""
+    if box.kind == "imap":
+
+        def read() -> None:
+            with base.database.begin() as tx:
+                bookmarks.put(tx, bookmarks.MAILBOX, _now())
+
+        return Poller(box, take, read)
+    # Behind another server, only that one knows who brought a mail: it is to say so by itself.
+    alone = box.kind == "smtp" and not box.behind
+    return Receiver(box, take, by_records(names(settings)) if alone else behind_others)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

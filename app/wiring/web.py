@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from app.adapters.catalogues import words
-from app.adapters.mail.dns import records
 from app.adapters.mail.inbound import Inbound
 from app.adapters.policy_file import PolicyFiles
 from app.adapters.queue import CeleryDoorbell
@@ -15,7 +14,7 @@ from app.flows.access import READS, Access
 from app.flows.proving import Proving
 from app.settings import Settings
 from app.wiring.base import Base
-from app.wiring.mail import Letterbox, inbound_of, proving
+from app.wiring.mail import Letterbox, inbound_of, names, proving
 
 # Requests in work at once, each of which may hold a connection to the database.
 THREADS = 24
@@ -51,11 +50,7 @@ def build(settings: Settings) -> WebParts:
     # As many connections as threads (half of them kept), so that none waits for one.
     base = Base(settings, pool_size=(THREADS + READS) // 2)
     doorbell, flows, box = CeleryDoorbell(base.redis_url), proving(base, _now), inbound_of(settings)
-    hook = (
-        Letterbox(flows, box, doorbell, records(box.nameserver))
-        if box and box.kind == "hook"
-        else None
-    )
+    hook = Letterbox(flows, box, doorbell, names(settings)) if box and box.kind == "hook" else None
     return WebParts(
         base=base,
         doorbell=doorbell,

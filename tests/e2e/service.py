@@ -96,13 +96,19 @@ class Service:
 
     def log(self, *names: str) -> str:
         """What the processes said."""
-        files = [self.folder / f"{name}.log" for name in names or self._running]
-        return "\n".join(f.read_text(errors="replace") for f in files if f.exists())
+        files = [self.folder / f"{name}.log" for name in names] or self.folder.glob("*.log")
+        return "\n".join(f.read_text(errors="replace") for f in sorted(files) if f.exists())
 
     def faults(self) -> list[dict[str, Any]]:
         """The lines of the logs that tell of an error."""
         lines = [json.loads(line) for line in self.log().splitlines() if line.startswith("{")]
         return [line for line in lines if line.get("level") in {"error", "critical"}]
+
+    def end(self, name: str) -> int:
+        """One process by SIGTERM; its exit code."""
+        process = self._running.pop(name)
+        process.terminate()
+        return process.wait(20)
 
     def stop(self) -> None:
         """As Ctrl-C would; whoever does not end in time is killed."""

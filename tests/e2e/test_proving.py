@@ -72,8 +72,9 @@ def town(
     post, inbound = Postbox(), free_port()
     door = Controller(post, hostname="127.0.0.1", port=free_port())
     door.start()
+    mx = {("corp.example", "MX"): ["10 mx.corp.example."]}
     with (
-        Names({f"{SELECTOR}._domainkey.corp.example": key()[1]}) as names,
+        Names({f"{SELECTOR}._domainkey.corp.example": key()[1]}, mx) as names,
         GitHub() as github,
     ):
         world = github.world
@@ -84,7 +85,8 @@ def town(
             **settings_of(github, database_url, redis_url),
             SMTP_URL=f"smtp://127.0.0.1:{door.port}",
             MAIL_FROM="gate@gate.example",
-            MAIL_INBOUND=f"smtp://127.0.0.1:{inbound}?domain=gate.example&dns=127.0.0.1:{names.port}",
+            MAIL_INBOUND=f"smtp://127.0.0.1:{inbound}?domain=gate.example",
+            NAME_SERVER=f"127.0.0.1:{names.port}",
         )
         made = Town(github, running, post, inbound)
         try:

@@ -1,4 +1,4 @@
-"""A real DNS server on loopback that knows the TXT records a test gives it."""
+"""A real DNS server on loopback that knows the records a test gives it."""
 
 import socket
 import threading
@@ -12,13 +12,18 @@ import dns.rrset
 
 
 class Names:
-    """`records` are TXT by name; what is not there is NXDOMAIN.
+    """`records` are TXT by name, `others` by name and kind; what is not there is NXDOMAIN.
 
     `silent` names get no answer, `failing` ones SERVFAIL.
     """
 
-    def __init__(self, records: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        records: dict[str, str] | None = None,
+        others: dict[tuple[str, str], list[str]] | None = None,
+    ) -> None:
         self.records = records or {}
+        self.others = others or {}
         self.silent: set[str] = set()
         self.failing: set[str] = set()
         self.asked: list[str] = []
@@ -40,18 +45,22 @@ class Names:
                 continue
             answer = dns.message.make_response(query)
             answer.flags |= dns.flags.RA
-            text = self.records.get(name)
+            asked = dns.rdatatype.to_text(query.question[0].rdtype)
             if name in self.failing:
                 answer.set_rcode(dns.rcode.SERVFAIL)
-            elif text is None:
-                answer.set_rcode(dns.rcode.NXDOMAIN)
-            elif query.question[0].rdtype == dns.rdatatype.TXT:
-                parts = [text[i : i + 250] for i in range(0, len(text), 250)]
-                quoted = " ".join(f'"{part}"' for part in parts)
+            elif found := self._of(name, asked):
                 answer.answer.append(
-                    dns.rrset.from_text(query.question[0].name, 60, "IN", "TXT", quoted)
+                    dns.rrset.from_text(query.question[0].name, 60, "IN", asked, *found)
                 )
+            elif name not in self.records and name not in {n for n, _ in self.others}:
+                answer.set_rcode(dns.rcode.NXDOMAIN)
             self._socket.sendto(answer.to_wire(), peer)
+
+    def _of(self, name: str, kind: str) -> list[str]:
+        text = self.records.get(name) if kind == "TXT" else None
+        if text is None:
+            return self.others.get((name, kind), [])
+        return [" ".join(f'"{text[i : i + 250]}"' for i in range(0, len(text), 250))]
 
     def __enter__(self) -> Self:
         self._thread.start()

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.adapters.mail.dns import TxtRecords
+from app.adapters.mail.dns import Records
 from app.adapters.mail.inbound import inbound
 from app.adapters.mail.reading import read
 from app.core.errors import UserError
@@ -62,7 +62,7 @@ def confirm(gate: Any, token: str, login: str = "stranger") -> str:
 
 
 def write(gate: Any, names: Names, to: str, sender: str = "alice@corp.example") -> str:
-    lookup = TxtRecords(["127.0.0.1"], names.port)
+    lookup = Records(("127.0.0.1", names.port))
     raw = signed(written(sender, to, at=gate.clock()))
     letter = read(raw, (to,), sender, lookup)
     outcome, rings = gate.proving.take_letter(letter, str(hash(raw)), BOX.token)
@@ -168,7 +168,7 @@ def test_forged_and_repeated_mails_prove_nothing(
     gate: Any, closed: list[int], names: Names
 ) -> None:
     to = BOX.address(gate.proving.letter_token(standing(gate), account(gate), shared=False))
-    lookup = TxtRecords(["127.0.0.1"], names.port)
+    lookup = Records(("127.0.0.1", names.port))
     raw = written("alice@corp.example", to, at=gate.clock())
     letter = read(raw, (to,), "alice@corp.example", lookup)
     outcome, rings = gate.proving.take_letter(letter, "same", BOX.token)

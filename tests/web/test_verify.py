@@ -12,6 +12,7 @@ from app.core.modes import Mode
 from app.core.proofs.mails import Mail
 from tests.fakes.github import GitHub
 from tests.fakes.letters import written
+from tests.fakes.names import Names
 from tests.web.deciding import Decided
 from tests.web.serving import Server
 from tests.web.test_login import sign_in
@@ -158,3 +159,22 @@ def test_without_mail_there_are_two_ways(gate: Any, github: GitHub, mine: Any) -
         asked = browser.post(f"{PAGE}/mail", data={"address": "alice@corp.example"})
         assert asked.status_code == 409
     assert server.http.post("/webhooks/mail", content=b"x", headers=HOOK).status_code == 404
+
+
+def test_a_domain_that_takes_no_mail_is_told_plainly(
+    gate: Any, github: GitHub, mine: Any, engine: Engine
+) -> None:
+    with Names(others={("corp.example", "MX"): ["10 mx.corp.example."]}) as names:
+        server = gate(
+            smtp_url="smtp://127.0.0.1:9",
+            mail_from="gate@gate.example",
+            mail_check_domain=True,
+            name_server=f"127.0.0.1:{names.port}",
+        )
+        with sign_in(server, github, "stranger", PAGE) as author:
+            answer = author.post(f"{PAGE}/mail", data={"address": "alice@crop.example"})
+            assert answer.status_code == 422
+            assert "crop.example takes no mail" in answer.text
+            assert mails(server, engine) == []
+            author.post(f"{PAGE}/mail", data={"address": "alice@corp.example"})
+            assert len(mails(server, engine)) == 1

@@ -12,6 +12,8 @@ from email.utils import getaddresses, parsedate_to_datetime
 from app.adapters.mail.arc import sealed
 from app.adapters.mail.keys import SILENT, Keys, TxtLookup
 from app.core.proofs.letters import LEAST_KEY_BITS, MOST_BYTES, Letter, Signature
+from app.core.proofs.results import parse
+from app.core.proofs.spf import RESULTS
 from app.core.text import clean, one_line
 
 MOST_SIGNATURES = 5
@@ -32,11 +34,13 @@ def read(  # noqa: PLR0913 - what a mail server hands over
     lookup: TxtLookup,
     *,
     spf: str = "",
+    behind: str = "",
     with_arc: bool = False,
 ) -> Letter:
     """The letter. Raises `Unreadable` for what cannot be one; never anything else.
 
-    `with_arc`: its ARC chain is looked at too, which asks for more keys.
+    `behind`: the name of the mail server in front, whose word on SPF is taken, since it alone saw
+    who brought the mail. `with_arc`: its ARC chain is looked at too, which asks for more keys.
     """
     if len(raw) > MOST_BYTES:
         raise Unreadable(f"it is larger than {MOST_BYTES:,} bytes")
@@ -65,7 +69,7 @@ def read(  # noqa: PLR0913 - what a mail server hands over
         size=len(raw),
         signatures=_signatures(raw, len(headers.get("dkim-signature", [])), lookup),
         chain=sealed(raw, headers, lookup) if with_arc else None,
-        spf=spf,
+        spf=_told(headers, behind) if behind else spf,
     )
 
 
@@ -76,6 +80,14 @@ def _addresses(values: list[str]) -> tuple[str, ...]:
     bare = _COMMENT.sub("", _QUOTED.sub("", ", ".join(values)))
     found = [address for _, address in getaddresses(values) if address]
     return tuple(found) if bare.count("@") == len(found) else ()
+
+
+def _told(headers: dict[str, list[str]], behind: str) -> str:
+    """What the server in front found by SPF: in the topmost header alone, for others can be forged."""
+    found = parse(next(iter(headers.get("authentication-results", [])), ""))
+    if found is None or found.by != behind:
+        return ""
+    return next((m.result for m in found.methods if m.name == "spf" and m.result in RESULTS), "")
 
 
 def _date(values: list[str]) -> datetime | None:

@@ -6,6 +6,7 @@ writes learns nothing, and nothing is ever sent back later.
 
 import asyncio
 from collections.abc import Callable
+from ipaddress import ip_address
 from typing import Any
 
 import structlog
@@ -13,23 +14,48 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
+from app.adapters.mail.dns import Records
 from app.adapters.mail.inbound import Inbound
 from app.core.errors import RetryLater
 from app.core.proofs.letters import MOST_BYTES
+from app.core.proofs.spf import check
 
 log = structlog.get_logger(__name__)
 
 MOST_RECIPIENTS = 5
 TIMEOUT = 60  # seconds for a silent client
 
-Take = Callable[[bytes, tuple[str, ...], str], None]
-"""Takes a raw mail with its envelope's recipients and sender in; may raise `RetryLater`."""
+Take = Callable[[bytes, tuple[str, ...], str, str], None]
+"""Takes a raw mail in, with its envelope's recipients and sender, and what SPF says of the server that
+brought it ("" for unknown). May raise `RetryLater`."""
+
+Spf = Callable[[str, str, str], str]
+"""What SPF says of a server: its address, the name it gave itself, and the envelope's sender."""
+
+
+def behind_others(ip: str, helo: str, sender: str) -> str:  # noqa: ARG001 - `Spf`
+    """For a receiver that stands behind the operator's own server: who brought it there is not known."""
+    return ""
+
+
+def by_records(names: Records) -> Spf:
+    """Asks the sender's domain, for servers that come from the internet themselves."""
+
+    def spf(ip: str, helo: str, sender: str) -> str:
+        try:
+            theirs = ip_address(ip).is_global
+        except ValueError:  # a socket that is no address
+            return ""
+        return check(ip, helo, sender, names.for_spf()) if theirs else ""
+
+    return spf
 
 
 class _Handler:
-    def __init__(self, inbound: Inbound, take: Take) -> None:
+    def __init__(self, inbound: Inbound, take: Take, spf: Spf) -> None:
         self._inbound = inbound
         self._take = take
+        self._spf = spf
 
     async def handle_RCPT(  # noqa: N802 - aiosmtpd's name
         self,
@@ -49,14 +75,19 @@ class _Handler:
     async def handle_DATA(  # noqa: N802
         self,
         server: SMTP,  # noqa: ARG002
-        session: Session,  # noqa: ARG002
+        session: Session,
         envelope: Envelope,
     ) -> str:
         raw = envelope.content
         data = raw if isinstance(raw, bytes) else (raw or "").encode("utf-8", "replace")
-        given = (data, tuple(envelope.rcpt_tos), envelope.mail_from or "")
+        recipients, sender = tuple(envelope.rcpt_tos), envelope.mail_from or ""
+        peer, helo = str((session.peer or ("",))[0]), session.host_name or ""
+
+        def work() -> None:
+            self._take(data, recipients, sender, self._spf(peer, helo, sender))
+
         try:
-            await asyncio.get_running_loop().run_in_executor(None, lambda: self._take(*given))
+            await asyncio.get_running_loop().run_in_executor(None, work)
         except RetryLater:
             return "451 4.3.0 try again later"
         except Exception:
@@ -87,8 +118,8 @@ class _Door(Controller):
 class Receiver:
     """A server on a thread of its own."""
 
-    def __init__(self, inbound: Inbound, take: Take) -> None:
-        self._door = _Door(_Handler(inbound, take), inbound, ready_timeout=10.0)
+    def __init__(self, inbound: Inbound, take: Take, spf: Spf = behind_others) -> None:
+        self._door = _Door(_Handler(inbound, take, spf), inbound, ready_timeout=10.0)
 
     def start(self) -> None:
         """Listens; answers once it does."""

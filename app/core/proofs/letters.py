@@ -84,12 +84,14 @@ class Accepted(Fact):
     """It proves that its sender wrote to the address with this token.
 
     `sealed_by` is the ARC sealer whose word is taken for the signature; "" where it still verifies.
+    `spf` is shown to maintainers beside the proof; nothing follows from it.
     """
 
     sender: str
     token: str
     signed_by: str
     sealed_by: str = ""
+    spf: str = ""
 
 
 class Refused(Fact):
@@ -128,8 +130,24 @@ def judge(
         return signer
     signed_by, sealed_by = signer
     return Accepted(
-        sender=letter.senders[0], token=tokens.pop(), signed_by=signed_by, sealed_by=sealed_by
+        sender=letter.senders[0],
+        token=tokens.pop(),
+        signed_by=signed_by,
+        sealed_by=sealed_by,
+        spf=_spf(letter, registrable),
     )
+
+
+def _spf(letter: Letter, registrable: Callable[[str], str | None]) -> str:
+    """What SPF says, and whether of the sender's domain at all: it speaks of the envelope's alone.
+
+    It breaks wherever mail is forwarded and says nothing of who wrote, so that no mail is refused for it.
+    """
+    own, asked = (
+        registrable(one.rpartition("@")[2].lower())
+        for one in (letter.senders[0], letter.envelope_from)
+    )
+    return f"{letter.spf}, of another domain" if letter.spf and own != asked else letter.spf
 
 
 def _signer(

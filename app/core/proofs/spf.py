@@ -6,7 +6,7 @@ up by a function, and it is judged by the openspf.org test suite for the RFC.
 
 from collections.abc import Callable, Iterator
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from typing import Literal
+from typing import Literal, get_args
 
 from app.core.errors import RetryLater
 from app.core.proofs.spf_record import (
@@ -20,6 +20,7 @@ from app.core.proofs.spf_record import (
 )
 
 Result = Literal["none", "neutral", "pass", "fail", "softfail", "temperror", "permerror"]
+RESULTS: frozenset[str] = frozenset(get_args(Result))
 Kind = Literal["A", "AAAA", "MX", "PTR", "TXT"]
 Lookup = Callable[[str, Kind], tuple[str, ...]]
 """A name's records as text (of MX the hosts, in their order); () for none, `RetryLater` for no answer."""

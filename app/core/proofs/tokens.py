@@ -9,6 +9,7 @@ from typing import Literal
 from app.core.fact import Fact
 
 BYTES = 32
+SPELLED = 52  # characters of a token
 LINK_LIVES = timedelta(hours=24)
 LETTER_LIVES = timedelta(days=7)
 # Wrong codes for one token before it is worth nothing.

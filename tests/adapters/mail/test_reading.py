@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.adapters.mail.dns import TxtRecords
+from app.adapters.mail.dns import Records
 from app.adapters.mail.lists import InstalledLists
 from app.adapters.mail.reading import Unreadable, read
 from app.core.errors import RetryLater
@@ -35,7 +35,7 @@ def token_of(address: str) -> str | None:
 
 @pytest.fixture
 def judged(names: Names) -> Callable[..., Accepted | Refused]:
-    lookup = TxtRecords(["127.0.0.1"], names.port)
+    lookup = Records(("127.0.0.1", names.port))
 
     def judge_it(
         raw: bytes,
@@ -234,6 +234,6 @@ def test_any_bytes_are_read(judged: Any, head: bytes, tail: bytes) -> None:
 
 
 def test_a_letter_holds_no_body(names: Names) -> None:
-    letter = read(signed(written(body="a secret\n")), (), "", TxtRecords(["127.0.0.1"], names.port))
+    letter = read(signed(written(body="a secret\n")), (), "", Records(("127.0.0.1", names.port)))
     assert "a secret" not in repr(letter.model_dump())
     assert not dataclasses.is_dataclass(letter)

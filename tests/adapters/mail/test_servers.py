@@ -18,6 +18,7 @@ from app.adapters.mail.sender import Sender
 from app.core.errors import Rejected, RetryLater, UserError
 from app.core.proofs.letters import MOST_BYTES
 from app.core.proofs.mails import Mail, link_mail
+from app.core.proofs.tokens import SPELLED
 from app.core.said import english
 
 NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
@@ -54,9 +55,9 @@ def test_a_mail_comes_in_with_its_envelope(kind: str, client: Any) -> None:
             b"A: b\r\n\r\nc",
         )
     assert list(refused) == ["else@gate.example.org"]
-    [(raw, recipients, sender)] = taken
+    [(raw, recipients, sender, spf)] = taken
     assert raw.startswith(b"A: b")
-    assert (recipients, sender) == (("token@gate.example",), "alice@corp.example")
+    assert (recipients, sender, spf) == (("token@gate.example",), "alice@corp.example", "")
 
 
 def test_whatever_came_of_it_the_answer_is_the_same_but_for_a_fault_of_ours() -> None:
@@ -104,6 +105,8 @@ def test_thirty_megabytes_are_refused_as_they_come() -> None:
     "url",
     [
         "smtp://127.0.0.1:2525", "smtp://127.0.0.1:x?domain=a.example", "imap://a?domain=b.example",
+        "smtp://h?domain=a.example&sealer=b.example", "smtp://h?address=@a.example",
+        "smtp://h?address=proof-of-life@a.example",
         "hook://short?domain=a.example", "smtp://?domain=a.example", "smtp://h?domain=nodot",
     ],
 )  # fmt: skip
@@ -118,6 +121,24 @@ def test_tokens_are_read_from_our_addresses_alone() -> None:
     assert box.token("abc@else.example") is None
     assert box.token("@gate.example") is None
     assert box.address("abc") == "abc@gate.example"
+
+
+def test_a_mailbox_that_takes_mail_for_name_plus_anything_does() -> None:
+    box = inbound("imaps://u:p@mail.example?address=Proof@Mail.example")
+    token = "a" * SPELLED
+    assert box.address(token) == f"proof+{token}@mail.example"
+    assert len(box.address(token).partition("@")[0]) <= 64
+    assert box.token("PROOF+ABC@mail.example") == "abc"
+    for other in ("proof@mail.example", "abc@mail.example", "proof+@mail.example"):
+        assert box.token(other) is None
+
+
+def test_whom_to_believe_is_read() -> None:
+    box = inbound(
+        "lmtp://127.0.0.1:24?domain=a.example&sealers=Google.com,%20b.example&behind=MX.a.example"
+    )
+    assert box.sealers == {"google.com", "b.example"}
+    assert (box.behind, box.mailbox) == ("mx.a.example", None)
 
 
 class _Server:
