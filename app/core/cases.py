@@ -6,6 +6,7 @@ today and in a replay a year later.
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -70,10 +71,12 @@ def decide(  # noqa: PLR0913 - each is one of the things that a decision rests o
     if state is CaseState.FLAGGED and _opened_again(case):
         # What was opened again is not closed a second time for the same: only the new word counts.
         findings = asked_by_hand(findings)
-    fingerprint = _fingerprint(facts, policy, findings, state)
+    if _answers_are_old(case, facts, findings, state, now):
+        facts = facts.model_copy(update={"answers": ()})
+    rung = _rung(state, findings, facts, now)
+    fingerprint = _fingerprint(facts, policy, findings, state, rung)
     if fingerprint == case.fingerprint and not force:
         return None
-    rung = _rung(state, findings, facts, now)
     wanted = plan(
         Situation(
             case=case,
@@ -109,14 +112,29 @@ def decide(  # noqa: PLR0913 - each is one of the things that a decision rests o
     )
 
 
-def appeal_lapsed(case: Case, facts: Facts, now: datetime) -> bool:
-    """Whether nobody answered the author's appeal in time. A maintainer's word needs a person."""
+def _answers_are_old(
+    case: Case, facts: Facts, findings: tuple[Finding, ...], state: CaseState, now: datetime
+) -> bool:
+    """Whether the answers to commands are of before: something else came of it meanwhile."""
+    if facts.answers != case.answers:
+        return False
+    return state is not case.state or appeal_lapsed(case, facts, [f.rule for f in findings], now)
+
+
+def appeal_lapsed(case: Case, facts: Facts, rules: Iterable[str], now: datetime) -> bool:
+    """Whether nobody answered the author's appeal in time. A maintainer's word needs a person.
+
+    `rules`: those that apply.
+    """
     return (
         facts.appeal is not None
         and facts.appeal.deadline_at <= now
-        and case.closed_by_us
-        and not is_word(case.closed_for)
-        and not case.closed_by_hand(facts.hands)
+        and not is_word((*case.closed_for, *rules))
+        and not (facts.ruling is not None and facts.ruling.act == "ordered_closed")
+        and (
+            facts.pull.state == "open"
+            or (case.closed_by_us and not case.closed_by_hand(facts.hands))
+        )
     )
 
 
@@ -192,7 +210,7 @@ def _after_rules(
             return CaseState.REOPENED, f"{asked.login} asked for it to be opened again."
         if facts.voucher is not None:
             return CaseState.REOPENED, f"{facts.voucher} vouched for the author."
-        if appeal_lapsed(case, facts, now) and not word:
+        if appeal_lapsed(case, facts, [f.rule for f in findings], now):
             return CaseState.REOPENED, "Nobody answered its author's appeal in time."
         if cured(case.closed_for, findings, facts, policy):
             return CaseState.REOPENED, "What it was closed for is no longer so."
@@ -256,11 +274,13 @@ def _rung(state: CaseState, findings: tuple[Finding, ...], facts: Facts, now: da
     """How far the findings would go if the repository let them.
 
     Where a maintainer took our label off, or has an appeal to answer, nothing is asked or closed
-    over their head.
+    over their head; nor where they did not answer it, but at a maintainer's word.
     """
     if state is CaseState.FLAGGED:
         most = max(f.rung for f in findings)
-        if facts.appeal is not None and facts.appeal.deadline_at > now:
+        waits = facts.appeal is not None and facts.appeal.deadline_at > now
+        unanswered = facts.appeal is not None or facts.appeal_lapsed
+        if waits or (unanswered and not by_a_word(findings)):
             return min(most, Mode.LABEL)
         hands = [h.act for h in facts.hands if h.act in {"labeled", "unlabeled", "released"}]
         return min(most, Mode.LABEL) if hands[-1:] == ["unlabeled"] else most
@@ -270,7 +290,7 @@ def _rung(state: CaseState, findings: tuple[Finding, ...], facts: Facts, now: da
 
 
 def _fingerprint(
-    facts: Facts, policy: Policy, findings: tuple[Finding, ...], state: CaseState
+    facts: Facts, policy: Policy, findings: tuple[Finding, ...], state: CaseState, rung: Mode
 ) -> str:
     """A digest of all that makes a decision anew worth while; counts and scores are not."""
     pull: PullRequest = facts.pull
@@ -282,6 +302,7 @@ def _fingerprint(
         pull.state,
         pull.is_merged,
         state.value,
+        rung,
         exemption(facts, policy),
         [(f.rule, f.rung, f.in_force, f.answered) for f in findings],
         [(h.act, h.account_id, h.at.isoformat()) for h in facts.hands],

@@ -245,6 +245,8 @@ class Facts(Fact):
     proof: Proof | None = None
     campaign: CampaignWord | None = None
     asked: Asked = Asked()
+    # Nobody answered an appeal here in time.
+    appeal_lapsed: bool = False
     # None where it was not read: no rule asks for it, or GitHub did not answer.
     change: Change | None = None
     history: History = History()

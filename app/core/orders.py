@@ -82,7 +82,8 @@ _TRUSTS: dict[Command, TrustKind] = {"verify": "to_verify", "vouch": "vouched", 
 class Outcome(Fact):
     """What follows from a command. `answer` stands in the status comment; None: nothing is said.
 
-    `granted`: the command is carried out, for `reopen` by the decision itself.
+    `granted`: the command is carried out, for `reopen` by the decision itself. `named`: who is
+    asked to answer an appeal.
     """
 
     reaction: Reaction
@@ -90,6 +91,7 @@ class Outcome(Fact):
     granted: bool = False
     hand: HandAct | None = None
     trust: Trust | None = None
+    named: str | None = None
 
     @property
     def rules(self) -> bool:
@@ -226,6 +228,12 @@ def _reopen(request: Request, scene: Scene) -> Outcome:
     return Outcome(reaction="+1", granted=True)
 
 
+def _against(scene: Scene) -> str:
+    if scene.open:
+        return "a question"
+    return "a word" if scene.ordered_closed else "a rule"
+
+
 def _appeal(scene: Scene) -> Outcome:
     """Once for each close: what a maintainer declined stays declined until it is closed anew."""
     if scene.declined:
@@ -238,34 +246,35 @@ def _appeal(scene: Scene) -> Outcome:
     return Outcome(
         reaction="+1",
         answer=Sentence(
-            id=_APPEALED[_by_word(scene), scene.appeal.named is not None], values=values
+            id=_APPEALED[_against(scene), scene.appeal.named is not None], values=values
         ),
         granted=True,
         hand="appealed",
+        named=scene.appeal.named,
     )
 
 
-def _by_word(scene: Scene) -> bool:
-    return scene.ordered_closed or scene.open
-
-
-# By whether only a person may decide, and whether one is named.
-_APPEALED: dict[tuple[bool, bool], str] = {
-    (False, True): say(
+# By what is appealed against, and whether somebody is named.
+_APPEALED: dict[tuple[str, bool], str] = {
+    ("a rule", True): say(
         "The appeal is noted; {login} is asked to answer it. Without an answer until {date} (UTC) "
         "it is opened again by itself."
     ).id,
-    (False, False): say(
+    ("a rule", False): say(
         "The appeal is noted. Without an answer by a maintainer until {date} (UTC) it is opened "
         "again by itself."
     ).id,
-    (True, True): say(
+    ("a word", True): say(
+        "The appeal is noted; {login} is asked to answer it until {date} (UTC)."
+    ).id,
+    ("a word", False): say("The appeal is noted, and maintainers see it on their page.").id,
+    ("a question", True): say(
         "The appeal is noted; {login} is asked to answer it until {date} (UTC). Nothing is closed "
         "until then."
     ).id,
-    (True, False): say(
-        "The appeal is noted. A maintainer is asked to answer it until {date} (UTC). Nothing is "
-        "closed until then."
+    ("a question", False): say(
+        "The appeal is noted, and maintainers see it on their page. Nothing is closed until {date} "
+        "(UTC)."
     ).id,
 }
 

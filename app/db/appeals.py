@@ -61,6 +61,12 @@ def loads(tx: Tx, repository_id: int, logins: Sequence[str]) -> dict[str, dateti
     return dict(tx.execute(rows).all())
 
 
+def lapsed_on(tx: Tx, case_id: int) -> bool:
+    """Whether one there was never answered."""
+    rows = select(appeals.c.id).where(appeals.c.case_id == case_id, appeals.c.outcome == "lapsed")
+    return tx.execute(rows.limit(1)).first() is not None
+
+
 def add(tx: Tx, case_id: int, repository_id: int, appeal: Appeal, words: str) -> int:
     """Opens one; answers its id."""
     made = insert(appeals).values(

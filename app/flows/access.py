@@ -16,6 +16,8 @@ from app.core.github import Account
 from app.core.ports import Reader
 from app.db import people
 from app.db.engine import Database
+from app.db.installations import Standing
+from app.flows.naming import who_answers
 
 # Reads under way at once, for all visitors together, and visitors who may wait for theirs: the
 # rest of the process (webhooks) must not stand still because GitHub is slow.
@@ -63,6 +65,21 @@ class Access:
         }
         found, failed = self._ask(account, missing[:room])
         return Roles(known=known | found, unknown=unknown | failed)
+
+    def who_answers(self, standing: Standing, author: str) -> str | None:
+        """Who is asked to answer an author's appeal; nobody where GitHub does not answer."""
+        where = standing.repository
+        try:
+            return who_answers(
+                self._database,
+                where.id,
+                standing.policy.appeals,
+                author,
+                lambda login: self._reader.account(where, login),
+                lambda account: self.roles(account, [where]).known.get(where.id),
+            )
+        except (RetryLater, Rejected):
+            return None
 
     def _ask(
         self, account: Account, missing: Sequence[RepositoryRef]

@@ -62,6 +62,8 @@ class Obeyed:
     words: list[Word] = field(default_factory=list)
     reactions: list[React] = field(default_factory=list)
     answers: list[Sentence] = field(default_factory=list)
+    # Who is asked to answer an appeal.
+    named: str | None = None
 
 
 @dataclass

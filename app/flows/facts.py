@@ -38,6 +38,7 @@ def facts_of(
             answers=tuple(evidence.obeyed.answers) or row.case.answers,
             asked=row.asked,
             appeal=appeals.open_on(tx, row.case.id),
+            appeal_lapsed=appeals.lapsed_on(tx, row.case.id),
             installed_at=roles.standing.installed_at,
             local=experience.of(tx, repository_id),
         )

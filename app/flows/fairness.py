@@ -8,15 +8,16 @@ from app.core.appeals import opened
 from app.core.audit import Entry, Place, by_hand
 from app.core.brakes import Brake, Trip
 from app.core.cases import appeal_lapsed
-from app.core.decision import Case
+from app.core.decision import Case, CaseState, Decision
 from app.core.effects import Announce, Notice
-from app.core.facts import Hand, HandAct, Role
+from app.core.facts import Facts, Hand, HandAct, Role
 from app.core.github import Account
 from app.core.ladder import WORDS
 from app.core.ports import Task
 from app.core.render import announced, asked_to_answer
 from app.core.said import Catalogues
 from app.db import appeals, audit, brakes, cases, neighbours, outbox, people, rule_acts
+from app.db.appeals import AppealOutcome
 from app.db.engine import Tx
 from app.db.installations import Standing
 from app.flows.evidence import Evidence
@@ -52,32 +53,67 @@ def settle(  # noqa: PLR0913 - what it rests on
     if over is not None:
         rules = rule_acts.overturn(tx, [case.id], over.login, now)
         rings += judge_rules(tx, standing, rules, catalogues, now)
-    no = next((h for h in evidence.hands if h.act in _CONFIRMING), None)
-    adopted = next((h for h in evidence.hands if h.act == "adopted"), None)
-    if over is not None:
-        appeals.end(tx, case.id, "granted", now, over)
-    elif adopted is not None:
-        by = Account(id=adopted.account_id, login=adopted.login)
-        appeals.end(tx, case.id, "granted", now, by)
-    elif no is not None:
-        appeals.end(tx, case.id, "declined", now, Account(id=no.account_id, login=no.login))
-    elif facts.pull.is_merged or (facts.pull.state == "closed" and not case.closed_by_us):
-        appeals.end(tx, case.id, "moot", now)
-    elif decision is not None and appeal_lapsed(case, facts, now):
-        appeals.end(tx, case.id, "lapsed", now)
+    ended = _appeal_ends(judged, evidence, over, now)
+    if ended is not None:
+        appeals.end(tx, case.id, ended[0], now, ended[1])
+    if ended is not None and ended[0] == "lapsed":
         rules = rule_acts.overturn(tx, [case.id], "nobody answered the appeal", now)
         rings += judge_rules(tx, standing, rules, catalogues, now)
     asked = next((r for r in evidence.requests if r.command == "appeal"), None)
-    if asked is not None and over is None and no is None and not facts.pull.is_merged:
-        rings += appeal(tx, standing, case, asked.login, asked.reason, catalogues, now)
+    if asked is not None and ended is None and not facts.pull.is_merged:
+        named = evidence.obeyed.named
+        rings += appeal(tx, standing, case, named, asked.reason, catalogues, now)
     return rings
+
+
+def _appeal_ends(
+    judged: Judged, evidence: Evidence, over: Account | None, now: datetime
+) -> tuple[AppealOutcome, Account | None] | None:
+    """How an appeal ends that may be open there, and by whom; None where it goes on."""
+    case, decision, facts = judged.case, judged.decision, judged.facts
+    adopted = _by(evidence, frozenset({"adopted"}))
+    declined = _by(evidence, _CONFIRMING)
+    word = next((w for w in evidence.obeyed.words if w.trust.kind == "vouched"), None)
+    granted = over or adopted
+    if granted is not None:
+        return "granted", granted
+    if declined is not None:
+        return "declined", declined
+    if facts.pull.is_merged or (facts.pull.state == "closed" and not case.closed_by_us):
+        return "moot", None
+    if decision is not None and _is_free(decision, case, facts, now):
+        return ("granted", word.by) if word else ("moot", None)
+    if appeal_lapsed(case, facts, _applying(judged), now):
+        return "lapsed", None
+    return None
+
+
+def _by(evidence: Evidence, acts: frozenset[HandAct]) -> Account | None:
+    """Who of the team did one of these by hand, if anybody."""
+    for hand in evidence.hands:
+        if hand.act in acts:
+            return Account(id=hand.account_id, login=hand.login)
+    return None
+
+
+def _is_free(decision: Decision, case: Case, facts: Facts, now: datetime) -> bool:
+    """Whether nothing holds it up any more, and not for want of an answer to an appeal."""
+    free = {CaseState.CLEAR, CaseState.EXEMPT, CaseState.LEFT_ALONE, CaseState.REOPENED}
+    rules = [f.rule for f in decision.findings]
+    return decision.state in free and not appeal_lapsed(case, facts, rules, now)
+
+
+def _applying(judged: Judged) -> list[str]:
+    """The rules that apply, also where nothing was decided anew."""
+    decision = judged.decision
+    return [f.rule for f in decision.findings] if decision else list(judged.case.rules)
 
 
 def _overturned_by(evidence: Evidence) -> Account | None:
     """Who of the team took back what the rules did, if anybody."""
-    for hand in evidence.hands:
-        if hand.act in OVERTURNING:
-            return Account(id=hand.account_id, login=hand.login)
+    by = _by(evidence, OVERTURNING)
+    if by is not None:
+        return by
     for request in evidence.requests:
         if request.command == "reopen" and request.role >= Role.TRIAGE:
             return Account(id=request.account_id, login=request.login)
@@ -88,17 +124,16 @@ def appeal(  # noqa: PLR0913
     tx: Tx,
     standing: Standing,
     case: Case,
-    author: str,
+    named: str | None,
     words: str,
     catalogues: Catalogues,
     now: datetime,
 ) -> Rings:
-    """Opens an appeal, unless one is open; the maintainer whose turn it is is told."""
+    """Opens an appeal, unless one is open; who is `named` to answer it is told."""
     if appeals.open_on(tx, case.id) is not None:
         return []
     where, policy = standing.repository, standing.policy
-    turns = appeals.loads(tx, where.id, policy.appeals.maintainers)
-    made = opened(policy.appeals, turns, author, now)
+    made = opened(policy.appeals, named, now)
     id_ = appeals.add(tx, case.id, where.id, made, words)
     cases.look_again(tx, case.id, made.deadline_at)
     place = Place(installation_id=where.installation_id, repository_id=where.id, number=case.number)
@@ -142,6 +177,7 @@ def appeal_by(  # noqa: PLR0913
     standing: Standing,
     row: cases.Row,
     by: Account,
+    named: str | None,
     words: str,
     catalogues: Catalogues,
     now: datetime,
@@ -155,7 +191,7 @@ def appeal_by(  # noqa: PLR0913
         installation_id=where.installation_id, repository_id=where.id, number=row.case.number
     )
     audit.note(tx, place, by_hand(hand))
-    rings = appeal(tx, standing, row.case, by.login, words, catalogues, now)
+    rings = appeal(tx, standing, row.case, named, words, catalogues, now)
     cause = f"appeal:{row.case.id}:{now.isoformat()}"
     asked = ask_all(tx, standing, [row.case.number], cause, now)
     return rings + [("triage", id_) for id_ in asked]

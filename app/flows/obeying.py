@@ -16,6 +16,7 @@ from app.db import appeals, cases, people, trust
 from app.db.engine import Tx
 from app.db.inbox import Stimulus
 from app.flows.evidence import Evidence, Roles, Word
+from app.flows.naming import who_answers
 
 _WHERE = {"issue_comment": "issue_comment", "pull_request_review_comment": "review_comment"}
 
@@ -67,6 +68,7 @@ class Obeying:
     ) -> None:
         """What a command that is carried out comes to."""
         evidence.requests.append(request)
+        evidence.obeyed.named = outcome.named or evidence.obeyed.named
         if outcome.trust is not None:
             target = self._account(request.target)
             if target is not None:
@@ -114,9 +116,10 @@ class Obeying:
             if target is not None and request.command != "vouch":
                 target_role = self.roles.of(target) or Role.NONE
         pull = self.row.pull
+        named = self._named(request)
         with self.roles.database.begin() as tx:
             hands = people.hands_on(tx, self.row.case.id)
-            appeal, declined = self._appeal(tx, request, stimulus)
+            appeal, declined = self._appeal(tx, request, named, stimulus)
             by_a_word = self._by_a_word() or self._is_denied(tx, stimulus)
         ruling = [h.act for h in hands if h.act in {"ordered_closed", "undone", "adopted"}]
         scene = Scene(
@@ -134,7 +137,26 @@ class Obeying:
         )
         return obey(request, scene)
 
-    def _appeal(self, tx: Tx, request: Request, stimulus: Stimulus) -> tuple[Appeal | None, bool]:
+    def _named(self, request: Request) -> str | None:
+        """Who would be asked to answer the appeal that a command opens."""
+        if request.command != "appeal" or self.roles.standing.recorded:
+            return None
+        standing = self.roles.standing
+        with self.roles.database.begin() as tx:
+            if appeals.open_on(tx, self.row.case.id) is not None:
+                return None
+        return who_answers(
+            self.roles.database,
+            standing.repository.id,
+            standing.policy.appeals,
+            request.login,
+            self._account,
+            self.roles.of,
+        )
+
+    def _appeal(
+        self, tx: Tx, request: Request, named: str | None, stimulus: Stimulus
+    ) -> tuple[Appeal | None, bool]:
         """The appeal that is open or would be opened, and whether the last one was declined."""
         case, standing = self.row.case, self.roles.standing
         known = appeals.open_on(tx, case.id)
@@ -144,9 +166,7 @@ class Obeying:
         declined = at is not None and (case.closed_at is None or case.closed_at <= at)
         if known is not None or not (case.rules or self.row.pull.state == "closed"):
             return known, declined
-        config = standing.policy.appeals
-        turns = appeals.loads(tx, standing.repository.id, config.maintainers)
-        return opened(config, turns, request.login, stimulus.received_at), declined
+        return opened(standing.policy.appeals, named, stimulus.received_at), declined
 
     def _by_a_word(self) -> bool:
         case = self.row.case

@@ -70,6 +70,9 @@ def appeal(
     rings: Rings = []
     with parts.base.database.begin() as tx:
         standing = installations.standing(tx, repository)
+    # Reads of GitHub never within a transaction.
+    named = parts.access.who_answers(standing, by.login) if standing else None
+    with parts.base.database.begin() as tx:
         row = cases.get(tx, repository, number)
         own = row is not None and row.pull.user is not None and row.pull.user.id == by.id
         if standing is None or row is None or not own or standing.gone or standing.recorded:
@@ -78,7 +81,7 @@ def appeal(
         if why_not:
             raise HTTPException(409, why_not)
         said = one_line(words, 200)
-        rings = fairness.appeal_by(tx, standing, row, by, said, parts.catalogues, now)
+        rings = fairness.appeal_by(tx, standing, row, by, named, said, parts.catalogues, now)
     for task, id_ in rings:
         parts.doorbell.ring(task, id_)
     return RedirectResponse("/mine", 303)

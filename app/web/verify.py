@@ -165,11 +165,12 @@ def maintainer(
     """Asks a maintainer to vouch: an appeal, which one of them is to answer in time."""
     now, said = parts.clock(), one_line(words, 200)
     rings: fairness.Rings = []
+    named = parts.access.who_answers(mine.standing, mine.account.login)
     with parts.base.database.begin() as tx:
         why = fairness.why_no_appeal(tx, mine.row)
         if not why:
             rings = fairness.appeal_by(
-                tx, mine.standing, mine.row, mine.account, said, parts.catalogues, now
+                tx, mine.standing, mine.row, mine.account, named, said, parts.catalogues, now
             )
     return _answer(request, parts, why, rings, mine.href)
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from app.adapters.policy_file import parse_policy
-from app.core.appeals import opened, turn
+from app.core.appeals import in_turn, opened
 from app.core.brakes import Brake, Closes, braked, too_many, too_often_wrong
 from app.core.due_process import Appeals
 from app.core.modes import Mode
@@ -67,9 +67,8 @@ def test_what_is_braked_observes_and_a_maintainers_word_goes_on() -> None:
 
 def test_whoever_was_not_asked_for_the_longest_answers_and_nobody_their_own() -> None:
     earlier = NOON.replace(hour=1)
-    assert turn(["a", "b", "c"], {"a": NOON, "b": earlier}) == "c"
-    assert turn(["a", "b"], {"a": NOON, "b": earlier}) == "b"
-    assert turn([], {}) is None
-    made = opened(Appeals(maintainers=("Tom", "olivia")), {}, "tom", NOON)
+    assert in_turn(["a", "b", "c"], {"a": NOON, "b": earlier}, "x") == ["c", "b", "a"]
+    assert in_turn(["Tom", "olivia"], {}, "tom") == ["olivia"]
+    assert in_turn([], {}, "tom") == []
+    made = opened(Appeals(), "olivia", NOON)
     assert made.named == "olivia"
-    assert opened(Appeals(maintainers=("tom",)), {}, "tom", NOON).named is None

@@ -297,3 +297,89 @@ def test_a_maintainer_who_reopens_ends_the_gates_say_and_a_stranger_does_not(gat
     )
     gate.settle()
     assert gate.state(numbers[1]) != "left_alone"
+
+
+ASKS = (
+    "version: 1\nmode: close\nrules: {template: {mode: close, sections: [What]}}\n"
+    "appeals: {hours: 48, maintainers: [olivia]}\n"
+)
+
+
+def test_an_unanswered_appeal_ends_what_rules_ask_of_an_open_one(gate: Any) -> None:
+    gate.world.clock = gate.clock
+    gate.policy(ASKS)
+    number = gate.world.open_pull(by="stranger", body="nothing").number
+    gate.settle()
+    say(gate, number, "/pulse appeal @everyone see [this](http://evil.example)", by="stranger")
+    assert "olivia is asked to answer it until" in status(gate, number)
+    assert "evil" not in status(gate, number)
+    later(gate, hours=49)
+    assert appeal(gate, number)["outcome"] == "lapsed"
+    assert "appeal" not in status(gate, number)
+    # Nor does a rule that would close at once go further than the label now.
+    gate.policy(ASKS.replace("sections: [What]", "sections: [What], grace_hours: 0"))
+    gate.reconcile.run(gate.world.installations[0].id)
+    gate.world.push(number, by="stranger")
+    gate.settle()
+    later(gate, hours=100)
+    assert gate.world.pull(number).state == "open"
+    assert labels(gate, number) == ["needs-verification"]
+
+
+def test_a_denial_closes_after_an_appeal_that_nobody_answered(gate: Any) -> None:
+    """A person's word is undone by a person only."""
+    gate.world.clock = gate.clock
+    gate.policy(ASKS)
+    number = gate.world.open_pull(by="stranger", body="nothing").number
+    gate.settle()
+    say(gate, number, "/pulse appeal", by="stranger")
+    say(gate, number, "/pulse deny @stranger")
+    assert gate.world.pull(number).state == "open"
+    later(gate, hours=49)
+    assert gate.world.pull(number).state == "closed"
+    assert appeal(gate, number)["outcome"] is None
+
+
+def test_only_who_may_answer_an_appeal_is_named(gate: Any) -> None:
+    gate.world.clock = gate.clock
+    gate.world.add_user("friend")
+    names = "[friend, stranger, nobody-there, tom]"
+    gate.policy(BURST + f"appeals: {{hours: 48, maintainers: {names}}}\n")
+    first, second = flood(gate)
+    say(gate, first, "/pulse appeal", by="stranger")
+    assert appeal(gate, first)["named"] == "tom"
+    gate.policy(BURST + "appeals: {hours: 48, maintainers: [friend]}\n")
+    gate.reconcile.run(gate.world.installations[0].id)
+    say(gate, second, "/pulse appeal", by="stranger")
+    assert appeal(gate, second)["named"] is None
+    assert "Without an answer by a maintainer" in status(gate, second)
+
+
+@pytest.mark.parametrize(
+    ("words", "by", "outcome"),
+    [("/pulse reopen", "stranger", "moot"), ("/pulse vouch @stranger", "olivia", "granted")],
+)
+def test_an_appeal_ends_with_what_it_was_about(
+    gate: Any, closed: int, words: str, by: str, outcome: str
+) -> None:
+    say(gate, closed, "/pulse appeal", by="stranger")
+    say(gate, closed, words, by=by)
+    assert appeal(gate, closed)["outcome"] == outcome
+    assert "appeal" not in status(gate, closed)
+    later(gate, hours=60)
+    assert gate.world.pull(closed).state == "open"
+    taken = gate.sql("SELECT 1 FROM rule_acts WHERE overturned_by LIKE 'nobody%'")
+    assert taken == []
+
+
+def test_an_answer_to_a_command_stands_no_longer_than_it_is_so(gate: Any) -> None:
+    gate.world.clock = gate.clock
+    gate.policy("version: 1\nmode: close\nrules: {cap: {mode: close, open: 1}}\n")
+    gate.world.open_pull(by="stranger")
+    number = gate.world.open_pull(by="stranger").number
+    gate.settle()
+    say(gate, number, "/pulse vouch @stranger for 1d")
+    assert "tom vouches for stranger" in status(gate, number)
+    later(gate, hours=25)
+    assert gate.state(number) == "flagged"
+    assert "vouches" not in status(gate, number)

@@ -97,7 +97,7 @@ def test_the_page_lists_what_there_is(
             tx,
             case_id,
             widgets.id,
-            opened(Appeals(), {}, "zephyr", NOON),
+            opened(Appeals(), None, NOON),
             "<b>mine</b>",
         )
         brakes.put(tx, widgets.id, "burst", Trip(cause="overturned", of=3, out_of=9), NOON)

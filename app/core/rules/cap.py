@@ -36,8 +36,8 @@ def _find(config: CapRule, seen: Seen) -> Found | None:
         return None
     return Found(
         sentence=say(
-            "Its author has {count} other pull requests open here; until one was merged, {open} at "
-            "once are the limit.",
+            "Open here by its author beside this one: {count}. Until one was merged, the limit is "
+            "{open} at once.",
             count=before,
             open=config.open,
         ),

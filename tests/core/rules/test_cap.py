@@ -63,8 +63,7 @@ def test_who_had_one_merged_here_is_no_newcomer() -> None:
     assert says(
         RULE, facts(open_pulls=many, history=History(merged=1)), {"newcomer_merged": 2}
     ) == (
-        "Its author has 4 other pull requests open here; until one was merged, 3 at once are the "
-        "limit."
+        "Open here by its author beside this one: 4. Until one was merged, the limit is 3 at once."
     )
 
 
