@@ -14,12 +14,16 @@ BEFORE = (
     "What was before the oldest of these pull requests is not known, so that authors may count as "
     "newcomers who were none."
 )
+WAITS = (
+    "Nobody is waited for: a rule that closes after days without an answer shows as *would ask*."
+)
 # What history does not hold; said with every report of it.
 UNKNOWN = (
     "Titles and descriptions are as they stand now, not as they were on the day.",
     "Who is on the team is what GitHub says today; permissions of then are nowhere.",
     BEFORE,
     "Comments are not read: whether authors answered is not known.",
+    WAITS,
     "Templates, and what lies at the top of the repository, are as they stand now.",
 )
 

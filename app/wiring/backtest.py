@@ -19,7 +19,7 @@ from app.core.change import Change
 from app.core.errors import Rejected, UserError
 from app.core.facts import RepositoryRef
 from app.core.github import PullRequest, Repository
-from app.core.history import BEFORE, UNKNOWN, recording, unjudged
+from app.core.history import BEFORE, UNKNOWN, WAITS, recording, unjudged
 from app.core.past import Past
 from app.core.recording import LINE_LIMIT
 from app.core.report import Report
@@ -83,7 +83,7 @@ def from_recording(settings: Settings, file: Path, policy: str | None, tell: Tel
     with opened(file) as lines:
         read = list(iter(lambda: lines.readline(LINE_LIMIT + 1), b""))
     found = _decided(settings, read, tell, policy)
-    return Backtest(found.report, (BEFORE, *found.unknown))
+    return Backtest(found.report, (BEFORE, WAITS, *found.unknown))
 
 
 def _own_policy(github: Connection, repository: Repository) -> str | None:
