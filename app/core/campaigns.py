@@ -18,7 +18,8 @@ CampaignOrder = Literal["label", "ask", "close", "reopen"]
 class Member(Fact):
     """A pull request of a campaign. `named`: a person named it although it would be spared.
 
-    `vouched`: a maintainer vouched for its author. `exempt`: no rule applies to its author, or a
+    `vouched`: a maintainer vouched for its author. `proven`: its author showed that somebody is
+    there, before anything was decided on the campaign or it was opened. `exempt`: no rule applies to its author, or a
     maintainer's hand governs it; why, in words.
     """
 
@@ -28,21 +29,35 @@ class Member(Fact):
     opened_at: datetime
     named: bool = False
     vouched: bool = False
+    proven: bool = False
     exempt: str = ""
 
 
 def spared(members: Sequence[Member]) -> dict[int, str]:
     """Who stays out of what is decided on all, by case id, and why. `members` are all there are.
 
-    The earliest of a group by several accounts may be the one that the others copied, so that
-    nobody can have it closed by copying it.
+    Of a group by several accounts anybody may be one that the others copied, so that nobody can
+    have the earliest closed by copying it, nor anybody who is known to be there.
     """
     why = {m.case_id: m.exempt for m in members if m.exempt and not (m.vouched and m.named)}
-    if len({m.author_id for m in members}) > 1:
-        first = min(members, key=lambda m: (m.opened_at, m.number))
-        if not first.named:
-            why.setdefault(first.case_id, "the earliest of them, which the others may have copied")
+    if len({m.author_id for m in members}) == 1:
+        return why
+    first = min(members, key=lambda m: (m.opened_at, m.number), default=None)
+    for member in members:
+        if member.named:
+            continue
+        if member.proven:
+            why.setdefault(member.case_id, "its author has shown that somebody is there")
+        elif member is first:
+            why.setdefault(member.case_id, "the earliest of them, which the others may have copied")
     return why
+
+
+def left_out(members: Sequence[Member], order: CampaignOrder) -> dict[int, str]:
+    """Whom an order does not meet, by case id, and why: whoever is spared, but not of good news."""
+    if order == "reopen":
+        return {m.case_id: m.exempt for m in members if m.exempt}
+    return spared(members)
 
 
 def word_for(

@@ -105,7 +105,7 @@ def members(tx: Tx, campaign_id: int) -> list[Member]:
     return [
         Member(
             exempt=_EXEMPT.get(CaseState(row["state"]), ""),
-            **{name: row[name] for name in Member.model_fields if name != "exempt"},
+            **{name: row[name] for name in Member.model_fields if name in row},
         )
         for row in tx.execute(rows).mappings()
     ]
@@ -123,15 +123,26 @@ def word_of(tx: Tx, campaign_id: int) -> CampaignWord | None:
     return CampaignWord(**row) if row else None
 
 
-def word_on(tx: Tx, case_id: int) -> CampaignWord | None:
-    """What a maintainer decided of the campaign of one pull request, unless it is spared."""
+def word_on(tx: Tx, case_id: int, proven_at: datetime | None) -> CampaignWord | None:
+    """What a maintainer decided of the campaign of one pull request, unless it is spared.
+
+    `proven_at`: since when its author's proofs are enough.
+    """
     campaign_id = of_case(tx, case_id)
     word = word_of(tx, campaign_id) if campaign_id is not None else None
     if campaign_id is None or word is None:
         return None
     # Whether its author is exempt the decision finds out by itself.
-    found = [m.model_copy(update={"exempt": ""}) for m in members(tx, campaign_id)]
+    found = [
+        m.model_copy(update={"exempt": "", "proven": _is_proven(m, case_id, proven_at, word)})
+        for m in members(tx, campaign_id)
+    ]
     return word_for(case_id, found, word)
+
+
+def _is_proven(member: Member, case_id: int, at: datetime | None, word: CampaignWord) -> bool:
+    # A proof that came later is no answer to what a maintainer decided about this very one.
+    return member.case_id == case_id and at is not None and at <= max(word.at, member.opened_at)
 
 
 def decided_on(tx: Tx, campaign_ids: Iterable[int]) -> list[int]:

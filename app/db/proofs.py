@@ -1,5 +1,6 @@
 """Tokens that were given out, proofs that came of them, letters that came in."""
 
+from collections.abc import Collection
 from datetime import datetime
 
 from sqlalchemy import delete, func, insert, or_, select, update
@@ -152,14 +153,27 @@ def of_account(
     tx: Tx, account_id: int, installation_id: int, repository_id: int, now: datetime
 ) -> tuple[Kept, ...]:
     """What proves an account in a repository now."""
-    rows = select(*[proofs.c[name] for name in Kept.model_fields]).where(
-        proofs.c.account_id == account_id,
+    found = of_accounts(tx, [account_id], installation_id, repository_id, now)
+    return tuple(found.get(account_id, ()))
+
+
+def of_accounts(
+    tx: Tx, account_ids: Collection[int], installation_id: int, repository_id: int, now: datetime
+) -> dict[int, list[Kept]]:
+    """The same of several accounts; those without any are left out."""
+    columns = [proofs.c[name] for name in Kept.model_fields]
+    rows = select(proofs.c.account_id.label("of"), *columns).where(
+        proofs.c.account_id.in_(list(account_ids)),
         proofs.c.installation_id == installation_id,
         or_(proofs.c.repository_id.is_(None), proofs.c.repository_id == repository_id),
         proofs.c.revoked_at.is_(None),
         proofs.c.until > now,
     )
-    return tuple(Kept(**row) for row in tx.execute(rows.order_by(proofs.c.id)).mappings())
+    found: dict[int, list[Kept]] = {}
+    for row in tx.execute(rows.order_by(proofs.c.id)).mappings():
+        kept = Kept(**{name: row[name] for name in Kept.model_fields})
+        found.setdefault(row["of"], []).append(kept)
+    return found
 
 
 def all_of(tx: Tx, account_id: int, now: datetime) -> tuple[Kept, ...]:

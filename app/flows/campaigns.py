@@ -2,17 +2,19 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TypeVar
 
 from app.core.audit import Entry, Place
-from app.core.campaigns import CampaignOrder, joined, spared
+from app.core.campaigns import CampaignOrder, Member, joined, left_out
 from app.core.decision import CaseState
 from app.core.facts import CampaignAct
 from app.core.github import Account
 from app.core.likeness import Sketch, Sketcher, alike, traits
 from app.core.modes import Mode
+from app.core.proofs.standing import enough
 from app.core.rules import burst
 from app.core.said import Catalogues
-from app.db import audit, campaigns
+from app.db import audit, campaigns, proofs
 from app.db.engine import Tx, hold
 from app.db.installations import Standing
 from app.flows.fairness import Rings
@@ -86,6 +88,18 @@ def _burst(tx: Tx, standing: Standing, judged: Judged) -> list[int]:
     return campaigns.of_burst(tx, standing.repository.id, facts.author.id, numbers)
 
 
+M = TypeVar("M", bound=Member)
+
+
+def with_proofs(tx: Tx, standing: Standing, members: Sequence[M], now: datetime) -> list[M]:
+    """The members, with whose authors are proven now."""
+    here = standing.repository
+    accounts = {m.author_id for m in members if m.author_id is not None}
+    kept = proofs.of_accounts(tx, accounts, here.installation_id, here.id, now)
+    proven = {id_ for id_, found in kept.items() if enough(standing.policy.proofs, found, now)}
+    return [m.model_copy(update={"proven": m.author_id in proven}) for m in members]
+
+
 def order(  # noqa: PLR0913 - what is decided, of what, by whom
     tx: Tx,
     standing: Standing,
@@ -102,7 +116,7 @@ def order(  # noqa: PLR0913 - what is decided, of what, by whom
     members = campaigns.members(tx, campaign_id)
     if wanted == "reopen":
         campaigns.end_word(tx, campaign_id, by, now)
-        out = spared(members)
+        out = left_out(members, wanted)
         found = [(m.case_id, m.number) for m in members if m.case_id not in out]
         _, rings = undo(tx, standing, found, f"campaign {campaign_id}", by, catalogues, now)
         return rings

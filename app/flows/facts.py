@@ -45,6 +45,12 @@ def facts_of(
         if author is None:
             return known
         near = burst_window(rule.minutes)
+        here = roles.standing.repository
+        proof = enough(
+            policy.proofs,
+            proofs.of_account(tx, author.id, here.installation_id, repository_id, roles.now),
+            roles.now,
+        )
         anywhere = rule.everywhere
         return known.model_copy(
             update={
@@ -62,18 +68,8 @@ def facts_of(
                 "trust": trust.current(
                     tx, repository_id, author.id, roles.now, shared=policy.trust.shared
                 ),
-                "proof": enough(
-                    policy.proofs,
-                    proofs.of_account(
-                        tx,
-                        author.id,
-                        roles.standing.repository.installation_id,
-                        repository_id,
-                        roles.now,
-                    ),
-                    roles.now,
-                ),
-                "campaign": campaigns.word_on(tx, row.case.id),
+                "proof": proof,
+                "campaign": campaigns.word_on(tx, row.case.id, proof.at if proof else None),
                 "history": cases.history(
                     tx, repository_id, author.id, row.case.number, roles.now - _lately(policy)
                 ),

@@ -6,10 +6,10 @@ from typing import Annotated
 from fastapi import APIRouter, Form, HTTPException, Path, Request
 from starlette.responses import RedirectResponse, Response
 
-from app.core.campaigns import ORDERS, CampaignOrder, spared
+from app.core.campaigns import ORDERS, CampaignOrder, left_out, spared
 from app.core.facts import CampaignWord
 from app.core.text import one_line
-from app.db import campaigns, reports
+from app.db import campaigns, installations, reports
 from app.db.campaigns import Campaign, Decided, Shown
 from app.db.reports import Place
 from app.flows import campaigns as flow
@@ -142,11 +142,14 @@ def _page(  # noqa: PLR0913
 ) -> CampaignPage:
     with parts.base.database.begin() as tx:
         members = campaigns.shown(tx, found.id)
+        standing = installations.standing(tx, found.repository_id)
+        if standing is not None:
+            members = flow.with_proofs(tx, standing, members, parts.clock())
         word = campaigns.word_of(tx, found.id)
         words = campaigns.words(tx, found.id)
     if named is not None:
         members = [m.model_copy(update={"named": m.case_id in named}) for m in members]
-    out = spared(members)
+    out = left_out(members, order) if order else spared(members)
     rows = tuple(_row(m, where, out.get(m.case_id, ""), order) for m in members)
     return CampaignPage(
         title=f"Campaign {found.id}",

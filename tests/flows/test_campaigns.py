@@ -10,6 +10,7 @@ from app.db import campaigns
 from app.flows import campaigns as flow
 from tests.flows.test_commands import labels, later, say
 from tests.flows.test_due_process import act
+from tests.flows.test_proving import confirm, mailed, token_in
 
 OLIVIA = Account(id=1, login="olivia")
 OBSERVE = "version: 1\nmode: observe\n"
@@ -189,3 +190,52 @@ def test_sketches_are_forgotten_once_nothing_is_compared_with_them(
     gate.clock.pass_(days=91)
     gate.sweep.forget()
     assert gate.sql("SELECT 1 FROM likenesses") == []
+
+
+def _prove(gate: Any, login: str) -> None:
+    assert confirm(gate, token_in(mailed(gate, f"{login}@{login}.example", login)), login) == ""
+
+
+def test_who_has_shown_that_somebody_is_there_stays_out(gate: Any, victim: list[int]) -> None:
+    _prove(gate, "copy-1")
+    campaign = campaign_of(gate, victim[0])
+    decide(gate, campaign, "close")
+    assert states(gate, victim) == ["open", "open", "closed", "closed"]
+    # A proof that comes later is no answer to what a person decided about this one.
+    _prove(gate, "copy-2")
+    assert states(gate, victim) == ["open", "open", "closed", "closed"]
+    # But somebody known to be there is not met by what was decided before they came.
+    gate.world.add_user("copy-9")
+    _prove(gate, "copy-9")
+    [late] = similar(gate, ["copy-9"])
+    assert states(gate, [late]) == ["open"]
+    # Decided anew, it meets whom a person names, and spares who is proven by then.
+    decide(gate, campaign, "close", named=(victim[1],))
+    assert states(gate, victim) == ["open", "closed", "open", "closed"]
+
+
+def test_one_accounts_flood_is_nobodys_copy_and_proof_or_not_it_is_met(gate: Any) -> None:
+    gate.world.clock = gate.clock
+    gate.policy(OBSERVE + "rules: {burst: {mode: observe, prs: 2}}\n")
+    gate.world.add_user("prover")
+    gate.world.open_pull(by="stranger")
+    gate.settle()
+    _prove(gate, "prover")
+    gate.clock.pass_(hours=1)
+    numbers = [gate.world.open_pull(by="prover", files=("a.py",)).number for _ in range(3)]
+    gate.settle()
+    decide(gate, campaign_of(gate, numbers[0]), "close")
+    assert states(gate, numbers) == ["closed"] * 3
+
+
+def test_reopen_all_leaves_out_nobody_whom_a_rule_closed(gate: Any) -> None:
+    """Who is spared a bad end is not spared a good one."""
+    gate.world.clock = gate.clock
+    gate.policy("version: 1\nmode: close\nrules: {cap: {mode: close, open: 1, grace_hours: 0}}\n")
+    for login in ("one", "two", "three"):
+        gate.world.add_user(login)
+        gate.world.open_pull(by=login, title=f"Other {login}", body="Another thing entirely.")
+    numbers = similar(gate, ["one", "two", "three"])
+    assert states(gate, numbers) == ["closed"] * 3
+    decide(gate, campaign_of(gate, numbers[0]), "reopen")
+    assert states(gate, numbers) == ["open"] * 3

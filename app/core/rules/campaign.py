@@ -35,8 +35,8 @@ RULE = Rule(
     about=(
         "Pull requests that belong to one flood are one campaign on the dashboard: an author's "
         "burst, or near-duplicates by several accounts. A maintainer decides on it once: label, "
-        "ask or close. The earliest of a group by several accounts, and everybody who is vouched "
-        "for or on the team, stay out unless they are named one by one. What it closed is opened "
+        "ask or close. The earliest of a group by several accounts, and everybody in it who is "
+        "vouched for, proven, or on the team, stay out unless they are named one by one. What it closed is opened "
         "again by itself once the decision is taken back."
     ),
     find=_find,
