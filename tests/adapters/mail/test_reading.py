@@ -1,6 +1,7 @@
 """Mails that people, machines and forgers send, with real signatures and a real DNS server."""
 
 import dataclasses
+import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -211,6 +212,40 @@ def test_broken_ones_are_refused_and_crash_nothing(judged: Any, raw: bytes) -> N
     except Unreadable:
         return
     assert isinstance(found, Refused)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        # What dkimpy and the standard library take a time for that grows with the square.
+        lambda: _relaxed() + b" " * 4_000_000 + b"x\r\n",
+        lambda: _relaxed() + (b"\t" * 900 + b"x") * 5_000,
+        lambda: b'From: "' + b'\\"' * 90_000 + b"\r\n\r\n",
+        lambda: (b'From: "' + b'\\"' * 9_900 + b"\r\n") * 9 + b"\r\n",
+        lambda: b"From: " + b"(" * 90_000 + b"\r\n\r\n",
+        lambda: b"From: a@b.example\r\nTo: " + b"=?utf-8?q?=41?= " * 10_000 + b"\r\n\r\n",
+        lambda: b"From: a@b.example\r\nDate: " + b"9" * 90_000 + b"\r\n\r\n",
+        lambda: signed(written()).replace(b"h=from", b"h=from" + b":from" * 30_000, 1),
+        lambda: b"DKIM-Signature: v=1\r\n" * 5_000 + written(),
+    ],
+)
+def test_what_is_made_to_take_long_does_not(judged: Any, make: Callable[[], bytes]) -> None:
+    raw, began = make(), time.process_time()
+    try:
+        assert isinstance(judged(raw), Refused)
+    except Unreadable:
+        pass
+    assert time.process_time() - began < 2
+
+
+def _relaxed() -> bytes:
+    """A signature over the relaxed form of the body; whether it fits is seen after that was made."""
+    return signed(written()).replace(b"c=relaxed/simple", b"c=relaxed/relaxed")
+
+
+def test_an_ordinary_mail_with_deep_indents_is_read(judged: Any) -> None:
+    body = "".join(f"{' ' * (n % 80)}<td>\n" for n in range(9_000))
+    assert isinstance(judged(signed(written(body=body))), Accepted)
 
 
 def test_a_mail_of_thirty_megabytes_is_not_even_read(judged: Any) -> None:
