@@ -7,7 +7,7 @@ absent. Secrets are `SecretStr`, so that neither a log line nor a traceback show
 import os
 import re
 import secrets
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
@@ -121,6 +121,11 @@ class Settings(BaseSettings):
 
     host: str = Field(default="127.0.0.1", description="Where web listens.")
     port: int = Field(default=8000, ge=1, le=65535, description="Where web listens.")
+    trusted_proxies: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="Networks of the proxies in front, as 10.0.0.0/8 or an address, with commas "
+        "between: what they say in X-Forwarded-For of where a visitor comes from is believed.",
+    )
     state_dir: Path = Field(
         default_factory=default_state_dir,
         description="Data of the embedded servers; default .pulsegate, as root /var/lib/pulsegate.",
@@ -158,7 +163,7 @@ class Settings(BaseSettings):
         default="console", description="One JSON object a line for machines, or words for people."
     )
 
-    @field_validator("github_webhook_secret", "secret_key", mode="before")
+    @field_validator("github_webhook_secret", "secret_key", "trusted_proxies", mode="before")
     @classmethod
     def _split(cls, value: Any) -> Any:
         return _words(value)
@@ -173,6 +178,16 @@ class Settings(BaseSettings):
     def _long_enough(cls, value: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
         if any(len(k.get_secret_value()) < _KEY_LENGTH for k in value):
             raise ValueError(f"every key needs {_KEY_LENGTH} characters or more; {NEW_KEY_HINT}")
+        return value
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for one in value:
+            try:
+                ip_network(one)
+            except ValueError:
+                raise ValueError("must be networks like 10.0.0.0/8 or addresses") from None
         return value
 
     @field_validator("database_url")

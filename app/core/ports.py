@@ -45,8 +45,11 @@ class Reading(Fact):
 class MailSender(Protocol):
     """Mail out."""
 
-    def send(self, mail: Mail, now: datetime) -> None:
-        """Hands a mail to the server. `Rejected` where it will never be taken."""
+    def send(self, mail: Mail, now: datetime, reference: str) -> None:
+        """Hands a mail to the server. `Rejected` where it will never be taken for that address.
+
+        `reference` names the mail should it come back: letters, digits and hyphens.
+        """
 
 
 class Policies(Protocol):

@@ -10,7 +10,7 @@ from app.core.proofs.addresses import Tier
 from app.core.proofs.standing import Proven
 from app.core.proofs.tokens import Token
 from app.db.engine import Tx
-from app.db.tables import letters, proof_tokens, proofs
+from app.db.tables import letters, mails, proof_tokens, proofs
 
 
 class Given(Token):
@@ -23,6 +23,7 @@ class Given(Token):
     code_hash: str | None = None
     domain_hash: str | None = None
     tier: Tier | None = None
+    domain: str | None = None
 
 
 class Kept(Proven):
@@ -84,7 +85,28 @@ def newest(tx: Tx, account_id: int, repository_id: int, now: datetime) -> tuple[
 def used(tx: Tx, token_hash: str, now: datetime) -> None:
     """It came back."""
     tx.execute(
-        update(proof_tokens).where(proof_tokens.c.token_hash == token_hash).values(used_at=now)
+        update(proof_tokens)
+        .where(proof_tokens.c.token_hash == token_hash)
+        .values(used_at=now, domain=None)
+    )
+
+
+def is_good(tx: Tx, token_hash: str, now: datetime) -> bool:
+    """Whether it may still come back: it was neither used nor replaced nor erased."""
+    row = select(proof_tokens.c.token_hash).where(
+        proof_tokens.c.token_hash == token_hash,
+        proof_tokens.c.used_at.is_(None),
+        proof_tokens.c.expires_at > now,
+    )
+    return tx.execute(row).scalar_one_or_none() is not None
+
+
+def extend(tx: Tx, token_hash: str, until: datetime) -> None:
+    """Its mail has to wait, and so does the end of its time."""
+    tx.execute(
+        update(proof_tokens)
+        .where(proof_tokens.c.token_hash == token_hash)
+        .values(expires_at=func.greatest(proof_tokens.c.expires_at, until))
     )
 
 
@@ -94,14 +116,6 @@ def missed(tx: Tx, token_hash: str) -> None:
     tx.execute(
         update(proof_tokens).where(proof_tokens.c.token_hash == token_hash).values(attempts=more)
     )
-
-
-def links_since(tx: Tx, account_id: int, address_hash: str, since: datetime) -> tuple[int, int]:
-    """How many links were asked for since a time: by an account, and to an address."""
-    recent = (proof_tokens.c.purpose == "link", proof_tokens.c.at >= since)
-    by = select(func.count()).where(proof_tokens.c.account_id == account_id, *recent)
-    to = select(func.count()).where(proof_tokens.c.address_hash == address_hash, *recent)
-    return int(tx.execute(by).scalar_one()), int(tx.execute(to).scalar_one())
 
 
 def others(
@@ -121,8 +135,8 @@ def others(
 
 def add(  # noqa: PLR0913 - what a proof is
     tx: Tx, given: Given, way: str, now: datetime, until: datetime, spf: str = ""
-) -> None:
-    """Keeps a proof; an earlier one by the same address ends."""
+) -> int:
+    """Keeps a proof, and answers its id; an earlier one by the same address ends."""
     tx.execute(
         update(proofs)
         .where(
@@ -133,20 +147,19 @@ def add(  # noqa: PLR0913 - what a proof is
         )
         .values(revoked_at=now)
     )
-    tx.execute(
-        insert(proofs).values(
-            account_id=given.account_id,
-            installation_id=given.installation_id,
-            repository_id=None if given.shared else given.repository_id,
-            way=way,
-            tier=given.tier,
-            address_hash=given.address_hash,
-            domain_hash=given.domain_hash,
-            spf=spf,
-            at=now,
-            until=until,
-        )
+    made = insert(proofs).values(
+        account_id=given.account_id,
+        installation_id=given.installation_id,
+        repository_id=None if given.shared else given.repository_id,
+        way=way,
+        tier=given.tier,
+        address_hash=given.address_hash,
+        domain_hash=given.domain_hash,
+        spf=spf,
+        at=now,
+        until=until,
     )
+    return int(tx.execute(made.returning(proofs.c.id)).scalar_one())
 
 
 def of_account(
@@ -186,7 +199,8 @@ def all_of(tx: Tx, account_id: int, now: datetime) -> tuple[Kept, ...]:
 
 
 def erase(tx: Tx, account_id: int) -> None:
-    """Deletes all proofs and tokens of an account, at its owner's word."""
+    """Deletes all proofs and tokens of an account, and mails to it, at its owner's word."""
+    tx.execute(delete(mails).where(mails.c.account_id == account_id))
     tx.execute(delete(proofs).where(proofs.c.account_id == account_id))
     tx.execute(delete(proof_tokens).where(proof_tokens.c.account_id == account_id))
 

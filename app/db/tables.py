@@ -542,6 +542,8 @@ proof_tokens = Table(
     _time("expires_at", nullable=False),
     _time("used_at"),
     Column("attempts", SmallInteger, nullable=False, server_default=text("0")),
+    # Where the repository keeps domains for a time: until the token was used or its time is over.
+    Column("domain", Text),
     Index("proof_tokens_account_idx", "account_id", "at"),
     Index("proof_tokens_address_idx", "address_hash", "at"),
     Index("proof_tokens_expires_idx", "expires_at"),
@@ -570,6 +572,36 @@ proofs = Table(
     Index("proofs_domain_idx", "domain_hash"),
 )
 
+proof_domains = Table(
+    "proof_domains",
+    metadata,
+    # The domain of a proven address, for the maintainers of the repository that asks for it.
+    Column(
+        "proof_id",
+        BigInteger,
+        ForeignKey("proofs.id", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    Column("account_id", BigInteger, nullable=False),
+    Column("repository_id", BigInteger, nullable=False),
+    Column("domain", Text, nullable=False),
+    _time("until", nullable=False),
+    Index("proof_domains_account_idx", "account_id", "repository_id"),
+)
+
+proof_tries = Table(
+    "proof_tries",
+    metadata,
+    # Mails asked for and codes typed wrong: `whose` is a keyed hash of what is counted and of the
+    # account, address or network.
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("whose", Text, nullable=False),
+    _time("at", nullable=False),
+    Index("proof_tries_whose_idx", "whose", "at"),
+    Index("proof_tries_at_idx", "at"),
+)
+
 letters = Table(
     "letters",
     metadata,
@@ -593,7 +625,23 @@ mails = Table(
     _time("sent_at"),
     Column("attempts", SmallInteger, nullable=False, server_default=text("0")),
     Column("last_error", Text),
+    # Whose it is, and the token that it brings.
+    Column("account_id", BigInteger),
+    Column("repository_id", BigInteger),
+    Column("tier", Text),
+    Column("token_hash", Text),
+    # Goes the way of all others and is not sent, since its address got as many as it may.
+    Column("muted", Boolean, nullable=False, server_default=text("false")),
+    _time("held_until"),
+    Column("failure", Text),
     Index("mails_due_idx", "due_at", postgresql_where=text("sealed IS NOT NULL")),
+    Index(
+        "mails_account_idx",
+        "account_id",
+        "repository_id",
+        "id",
+        postgresql_where=text("account_id IS NOT NULL"),
+    ),
 )
 
 sessions = Table(

@@ -19,21 +19,14 @@ from app.core.proofs.tokens import (
     spell,
     why_not,
 )
-from app.core.said import Catalogues
-from app.db import audit, installations, mails, proofs
+from app.core.said import Catalogues, say
+from app.db import audit, installations, mails, proof_domains, proofs
 from app.db.engine import Database, Tx
 from app.db.installations import Standing
 from app.db.proofs import Given
-from app.flows import waves
+from app.flows import limiting, spending, waves
 from app.flows.fairness import Rings
-
-# Links that may be asked for within a day.
-MOST_LINKS_BY_ACCOUNT = 10
-MOST_LINKS_TO_ADDRESS = 5
-DAY = timedelta(days=1)
-
-Keyed = Callable[[str, str], str]
-"""A keyed hash: what it is of, and the value; hexadecimal."""
+from app.flows.limiting import Asker, Keyed
 
 
 @dataclass(frozen=True)
@@ -86,12 +79,13 @@ class Proving:
         )
 
     def ask_link(
-        self, standing: Standing, account: Account, typed: str, *, shared: bool
+        self, standing: Standing, account: Account, typed: str, *, shared: bool, network: str = ""
     ) -> list[int]:
         """Mails a link to an address; answers the mails' ids.
 
-        `UserError` for what is no address that counts, and for an account that asked too often. It
-        never tells whether an address is known: one that gets too many mails just gets no more.
+        `network`: where it was asked from, "" where nobody knows. `UserError` for what is no address
+        that counts, and for who asked too often. It never tells whether an address is known: one
+        that gets too many mails gets no more, by the same work and with the same answer.
         """
         found = classify(typed, self.lists, standing.policy.proofs.companies)
         if isinstance(found, NoAddress):
@@ -106,20 +100,36 @@ class Proving:
         code = code_of(token, self.keyed("code", token).encode())
         words = self.catalogues(standing.policy.language)
         link = f"{self.site}/verify/confirm/{token}"
-        mail = link_mail(words, typed.strip(), account.login, link, code)
+        mail = link_mail(words, found.written, account.login, link, code)
         given = self._given(standing, account, "link", shared=shared).model_copy(
-            update={**self._hashes(found), "code_hash": self.keyed("proof code", code)}
+            update={
+                **self._hashes(found),
+                "code_hash": self.keyed("proof code", code),
+                "domain": found.registrable if standing.policy.proofs.domain_days else None,
+            }
         )
         with self.database.begin() as tx:
-            by, to = proofs.links_since(tx, account.id, given.address_hash or "", now - DAY)
-            if by >= MOST_LINKS_BY_ACCOUNT:
-                raise UserError(
-                    "you asked for many mails today", hint="Wait a day, or choose another way."
+            said = limiting.link(tx, self.keyed, Asker(account.id, network), found.normal, now)
+            if said.until is not None:
+                late = say("Many mails were asked for by you, or from where you are.")
+                hint = say(
+                    "Wait until {time}, or go back and choose another way.",
+                    time=f"{said.until:%Y-%m-%d %H:%M} UTC",
                 )
+                raise UserError(words(late), hint=words(hint))
+            owned = mails.Owned(
+                account_id=account.id,
+                repository_id=given.repository_id,
+                tier=spending.tier_of_account(tx, given.repository_id, account.id, now),
+                token_hash=hashed(token),
+                muted=said.muted,
+            )
+            held = spending.mails_until(tx, standing.policy, owned, now)
+            if held is not None:
+                given = given.model_copy(update={"expires_at": held + LINK_LIVES})
             proofs.give(tx, hashed(token), given)
-            if to >= MOST_LINKS_TO_ADDRESS:
-                return []
-            return [mails.add(tx, self.seal(mail.model_dump_json().encode()), now)]
+            sealed = self.seal(mail.model_dump_json().encode())
+            return [mails.add(tx, sealed, now, owned, held)]
 
     def _reachable(self, address: Address) -> bool:
         """Whether its domain takes mail; a name server that says nothing is held against nobody."""
@@ -144,10 +154,21 @@ class Proving:
                 return why or "", []
             return self._proven(tx, hashed(token), given, "link")
 
-    def confirm_code(self, standing: Standing, account: Account, code: str) -> tuple[str, Rings]:
+    def confirm_code(
+        self, standing: Standing, account: Account, code: str, network: str = ""
+    ) -> tuple[str, Rings]:
         """The same by the code that was mailed last."""
-        now = self.clock()
+        now, asker = self.clock(), Asker(account.id, network)
+        words = self.catalogues(standing.policy.language)
         with self.database.begin() as tx:
+            late = limiting.codes_until(tx, self.keyed, asker, now)
+            if late is not None:
+                until = say(
+                    "There were too many wrong codes. The link in the mail still works; a code does "
+                    "after {time}.",
+                    time=f"{late:%Y-%m-%d %H:%M} UTC",
+                )
+                return words(until), []
             found = proofs.newest(tx, account.id, standing.repository.id, now)
             given = found[1] if found else None
             why = why_not(given, account.id, "link", now)
@@ -155,6 +176,7 @@ class Proving:
                 return why or "", []
             if given.code_hash != self.keyed("proof code", "".join(code.split())):
                 proofs.missed(tx, found[0])
+                limiting.wrong_code(tx, self.keyed, asker, now)
                 return "That is not the code of the last mail.", []
             return self._proven(tx, found[0], given, "link")
 
@@ -193,7 +215,8 @@ class Proving:
             address = classify(found.sender, self.lists, standing.policy.proofs.companies)
             if isinstance(address, NoAddress):
                 return f"refused: {address.why}", []
-            given = given.model_copy(update=self._hashes(address))
+            named = self._hashes(address) | {"domain": address.registrable}
+            given = given.model_copy(update=named)
             why, rings = self._proven(tx, hashed(found.token), given, "letter", found.spf)
         return (f"refused: {why}" if why else "proven"), rings
 
@@ -218,7 +241,11 @@ class Proving:
         if why:
             return why, []
         proofs.used(tx, token_hash, now)
-        proofs.add(tx, given, way, now, now + timedelta(days=config.days), spf)
+        made = proofs.add(tx, given, way, now, now + timedelta(days=config.days), spf)
+        if given.domain and config.domain_days:
+            needed = now + timedelta(days=min(config.domain_days, config.days))
+            where = given.repository_id
+            proof_domains.keep(tx, made, given.account_id, where, given.domain, needed)
         account = Account(id=given.account_id, login=given.login)
         place = Place(installation_id=given.installation_id, repository_id=given.repository_id)
         detail = {"way": way, "tier": given.tier, "shared": given.shared}

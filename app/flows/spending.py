@@ -1,4 +1,4 @@
-"""What decisions cost: requests to GitHub are counted, and wait where the day's budget is spent."""
+"""What a day costs: requests to GitHub and mails are counted, and wait where its budget is spent."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,8 +10,8 @@ from app.core.errors import RetryLater
 from app.core.facts import Role
 from app.core.policy import Policy
 from app.core.ports import Reader
-from app.db import cases, trust, usage
-from app.db.engine import Database
+from app.db import cases, mails, trust, usage
+from app.db.engine import Database, Tx, hold
 from app.flows.evidence import Evidence, Roles
 
 SPENT = "the day's budget"
@@ -57,9 +57,32 @@ def tier(database: Database, row: cases.Row, now: datetime) -> Tier:
     if author is None:
         return "newcomer"
     with database.begin() as tx:
-        history = cases.history(tx, row.case.repository_id, author.id, row.case.number)
-        word = trust.current(tx, row.case.repository_id, author.id, now)
-    return tier_of(history, word)
+        return tier_of_account(tx, row.case.repository_id, author.id, now, row.case.number)
+
+
+def tier_of_account(
+    tx: Tx, repository_id: int, account_id: int, now: datetime, number: int = 0
+) -> Tier:
+    """The tier of an account, by its pull requests in a repository but `number`."""
+    history = cases.history(tx, repository_id, account_id, number)
+    return tier_of(history, trust.current(tx, repository_id, account_id, now))
+
+
+def mails_until(tx: Tx, policy: Policy, owned: mails.Owned, now: datetime) -> datetime | None:
+    """When there is a budget for one more mail; None where the day's has room.
+
+    Never held up is whom a maintainer asked to show that they are there. Others who spend of the same
+    budget wait until this transaction ends.
+    """
+    budget = policy.budgets.of("mails")
+    if getattr(budget, owned.tier) is None:
+        return None
+    hold(tx, f"budget:mails:{owned.repository_id}:{owned.tier}")
+    spent = usage.used(tx, owned.repository_id, "mails", owned.tier, now)
+    if not is_spent(budget, owned.tier, spent):
+        return None
+    word = trust.current(tx, owned.repository_id, owned.account_id, now)
+    return None if word is not None and word.kind == "to_verify" else free_again(now)
 
 
 def require_budget(

@@ -15,9 +15,11 @@ from app.db import (
     mails,
     outbox,
     people,
+    proof_domains,
     proofs,
     sessions,
     simulations,
+    tries,
     usage,
 )
 from app.db.engine import Database, Tx
@@ -102,4 +104,10 @@ class Sweep:
             campaigns.forget_sketches(tx, now - KEEP_SKETCHES)
             proofs.forget(tx, now - KEEP_PROOFS)
             mails.forget(tx, now - KEEP_PROOFS)
+            tries.forget(tx, now)
+            proof_domains.forget(tx, now)
+            for repository_id in proof_domains.repositories(tx):
+                asks = installations.standing(tx, repository_id)
+                if asks is None or asks.gone or not asks.policy.proofs.domain_days:
+                    proof_domains.drop_of_repository(tx, repository_id)
             return inbox.forget_payloads(tx, now - KEEP_PAYLOADS)

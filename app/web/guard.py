@@ -48,7 +48,7 @@ class Site:
         return is_loopback(self.host)
 
 
-_PASSED_ON = (
+PASSED_ON = (
     *("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"),
     *("x-forwarded-server", "x-real-ip", "cf-connecting-ip", "true-client-ip"),
 )
@@ -92,7 +92,7 @@ def is_local(scope: Scope, site: "Site") -> bool:
     where the world is to come (PUBLIC_URL), nor is what says that it was passed on.
     """
     headers = Headers(scope=scope)
-    passed_on = any(name in headers for name in _PASSED_ON)
+    passed_on = any(name in headers for name in PASSED_ON)
     return site.loopback and from_this_machine(scope) and not passed_on
 
 

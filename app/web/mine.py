@@ -9,8 +9,9 @@ from starlette.responses import RedirectResponse, Response
 
 from app.core.github import Account
 from app.core.text import one_line
-from app.db import cases, installations, mine, proofs, trust
+from app.db import cases, installations, mine, proof_domains, proofs, trust
 from app.db.mine import Held
+from app.db.proof_domains import Domain
 from app.db.proofs import Kept
 from app.db.trust import OnMe
 from app.flows import fairness
@@ -30,6 +31,7 @@ class MinePage(Page):
     held: tuple[Held, ...]
     words: tuple[OnMe, ...]
     proofs: tuple[Kept, ...]
+    domains: tuple[Domain, ...]
     now: datetime
 
 
@@ -44,6 +46,7 @@ def page(request: Request, parts: Parts, session: SignedIn) -> Response:
             held=mine.held(tx, session.account_id),
             words=trust.on_account(tx, session.account_id, now),
             proofs=proofs.all_of(tx, session.account_id, now),
+            domains=proof_domains.of_account(tx, session.account_id),
             now=now,
         )
     return render(request, "mine.html", shown)

@@ -9,7 +9,9 @@ from starlette.responses import Response
 
 from app.core.decision import Decision
 from app.core.scoring import Score
-from app.db import campaigns, pull_report
+from app.db import campaigns, installations, proof_domains, pull_report
+from app.db.engine import Tx
+from app.db.proof_domains import Domain
 from app.db.pull_report import EffectRow, Whole
 from app.db.reports import Place
 from app.web import words
@@ -117,6 +119,7 @@ class PullPage(Page):
     signals: tuple[SignalRow, ...]
     effects: tuple[ActRow, ...]
     hands: tuple[HandRow, ...]
+    domains: tuple[Domain, ...]
     simulate_href: str
     versions: tuple[VersionRow, ...]
 
@@ -135,14 +138,25 @@ def pull(  # noqa: PLR0913 - the address
     with parts.base.database.begin() as tx:
         found = pull_report.whole(tx, where.id, number)
         campaign = campaigns.of_case(tx, found.case_id) if found else None
+        domains = _domains(tx, where, found, parts.clock())
     if found is None:
         raise HTTPException(404, "There is no such page")
-    return render(
-        request, "pull.html", _page(where, found, campaign, parts.settings.github_web_url)
-    )
+    shown = _page(where, found, campaign, domains, parts.settings.github_web_url)
+    return render(request, "pull.html", shown)
 
 
-def _page(where: Place, found: Whole, campaign: int | None, web_url: str) -> PullPage:
+def _domains(tx: Tx, where: Place, found: Whole | None, now: datetime) -> tuple[Domain, ...]:
+    """Where the author's proofs come from, as long as the repository asks to see it."""
+    author = found.pull.user if found else None
+    standing = installations.standing(tx, where.id) if author else None
+    if author is None or standing is None or not standing.policy.proofs.domain_days:
+        return ()
+    return proof_domains.of_author(tx, where.id, author.id, now)
+
+
+def _page(
+    where: Place, found: Whole, campaign: int | None, domains: tuple[Domain, ...], web_url: str
+) -> PullPage:
     last = found.decisions[0] if found.decisions else None
     pull, user = found.pull, found.pull.user
     return PullPage(
@@ -173,6 +187,7 @@ def _page(where: Place, found: Whole, campaign: int | None, web_url: str) -> Pul
         signals=_signals(last),
         effects=tuple(_act(e) for e in found.effects),
         hands=tuple(HandRow(h.at, h.login, words.HANDS[h.act], h.reason) for h in found.hands),
+        domains=domains,
         simulate_href=f"/pull/{where.full_name}/{pull.number}/simulate",
         versions=tuple(_version(d) for d in found.decisions),
     )

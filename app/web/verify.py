@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
+from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Form, Header, HTTPException, Path, Request
 from starlette.responses import RedirectResponse, Response
 
@@ -13,14 +14,17 @@ from app.core.errors import RetryLater, UserError
 from app.core.github import Account
 from app.core.proofs.letters import MOST_BYTES
 from app.core.proofs.standing import enough
+from app.core.proofs.tokens import LINK_LIVES
 from app.core.said import Sentence, say
 from app.core.text import one_line
-from app.db import cases, installations, proofs
+from app.db import cases, installations, mails, proofs
 from app.db.cases import Row
 from app.db.installations import Standing
 from app.db.reports import Place, place_named
 from app.flows import fairness
 from app.web.errors import problem
+from app.web.guard import Site
+from app.web.origin import network
 from app.web.pages import Page, render
 from app.web.parts import Parts
 from app.web.viewer import SignedIn
@@ -85,6 +89,9 @@ class VerifyPage(Page):
     letter_to: str
     may_mail: bool
     mailed: bool
+    held_until: datetime | None
+    failure: str
+    domain_days: int
     asked_maintainer: bool
     shared: bool
     host: str
@@ -104,6 +111,7 @@ def verify(
             now,
         )
         waits = fairness.is_open(tx, row)
+        last = mails.last(tx, account.id, where.id, now - LINK_LIVES)
     token = (
         parts.proving.letter_token(standing, account, shared=shared) if box and not found else ""
     )
@@ -121,7 +129,10 @@ def verify(
         proven_until=found.until if found else None,
         letter_to=box.address(token) if box and token else "",
         may_mail=_may_mail(parts),
-        mailed=mailed,
+        mailed=mailed or last is not None,
+        held_until=last.held_until if last else None,
+        failure=_FAILURES[last.failure] if last and last.failure else "",
+        domain_days=standing.policy.proofs.domain_days,
         asked_maintainer=waits,
         shared=shared,
         host=parts.settings.public_url.rstrip("/"),
@@ -141,7 +152,9 @@ def mail(
     if not _may_mail(parts):
         return problem(request, 409, "No mail server is set up here", "Choose another way.")
     try:
-        made = parts.proving.ask_link(mine.standing, mine.account, address, shared=shared)
+        made = parts.proving.ask_link(
+            mine.standing, mine.account, address, shared=shared, network=_network(request, parts)
+        )
     except UserError as error:
         return problem(request, 422, error.message, error.hint)
     for mail_id in made:
@@ -154,7 +167,8 @@ def code(
     request: Request, parts: Parts, mine: Mine, code: Annotated[str, Form(max_length=20)]
 ) -> Response:
     """The code of the mail, for who cannot open its link."""
-    why, rings = parts.proving.confirm_code(mine.standing, mine.account, code)
+    origin = _network(request, parts)
+    why, rings = parts.proving.confirm_code(mine.standing, mine.account, code, origin)
     return _answer(request, parts, why, rings, mine.href)
 
 
@@ -226,10 +240,9 @@ async def hook(
     async for chunk in request.stream():
         raw += chunk
         if len(raw) > MOST_BYTES:
+            await run_sync(letterbox.refused, f"it is larger than {MOST_BYTES:,} bytes")
             raise HTTPException(413, f"A mail has at most {MOST_BYTES:,} bytes here")
     recipients = tuple(one.strip() for one in x_mail_to.split(",") if one.strip())[:5]
-    from anyio.to_thread import run_sync
-
     try:
         await run_sync(lambda: letterbox.take(bytes(raw), recipients, x_mail_from))
     except RetryLater as error:
@@ -239,6 +252,11 @@ async def hook(
 
 def _may_mail(parts: WebParts) -> bool:
     return parts.settings.smtp_url is not None and parts.settings.mail_from is not None
+
+
+def _network(request: Request, parts: WebParts) -> str:
+    settings = parts.settings
+    return network(request.scope, Site.of(settings.public_url), settings.trusted_proxies)
 
 
 def _answer(
@@ -268,6 +286,19 @@ WORDS: dict[str, Sentence] = {
     "address": say("Your address"),
     "send": say("Send the mail"),
     "mailed": say("If that address can be used, a mail is on its way."),
+    "held": say(
+        "So many mails went out today that this one waits until {time}. It is sent then by itself, "
+        "and its link counts for 24 hours from then. You need not wait: the other ways are open, and "
+        "an answer on the pull request stops every clock."
+    ),
+    "came_back": say(
+        "The last mail came back: the address does not exist, or takes no mail of ours. Look how it is "
+        "spelled and send it again, give another address, or choose another way."
+    ),
+    "not_taken": say(
+        "The last mail could not be sent, since our mail server did not answer as it should. That is no "
+        "fault of yours. Send it again, or choose another way."
+    ),
     "code": say("The code from the mail"),
     "code_send": say("Confirm"),
     "maintainer": say("Ask a maintainer"),
@@ -282,4 +313,14 @@ WORDS: dict[str, Sentence] = {
         "Kept are only a keyed hash of the address and of its domain, and what kind of domain it "
         "is. You can see and erase it at {page}."
     ),
+    "kept_domain": say(
+        "The maintainers of this repository also see the domain behind the @, never the address, for "
+        "{days} days at most."
+    ),
+}
+# What is told of a mail that failed: the address is at fault, or we are.
+_FAILURES: dict[mails.Failure, str] = {
+    "bounced": "came_back",
+    "refused": "came_back",
+    "given up": "not_taken",
 }

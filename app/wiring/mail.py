@@ -10,18 +10,21 @@ from datetime import UTC, datetime
 import structlog
 
 from app.adapters.catalogues import words
+from app.adapters.mail.bounces import reported
 from app.adapters.mail.dns import Records
 from app.adapters.mail.imap import Poller
 from app.adapters.mail.inbound import HINT, Inbound, inbound
 from app.adapters.mail.keys import TxtLookup
 from app.adapters.mail.lists import InstalledLists
 from app.adapters.mail.reading import Unreadable, read
-from app.adapters.mail.receiver import Receiver, Take, behind_others, by_records
+from app.adapters.mail.receiver import Receiver, behind_others, by_records
 from app.adapters.mail.sender import Sender
 from app.adapters.queue import CeleryDoorbell
 from app.core.errors import UserError
 from app.core.ports import Doorbell
 from app.db import bookmarks
+from app.flows.bouncing import Bouncing
+from app.flows.fairness import Rings
 from app.flows.proving import Proving
 from app.settings import Settings, address_and_port
 from app.wiring.base import Base
@@ -35,7 +38,10 @@ def sender(settings: Settings) -> Sender | None:
     """The mail server that is configured, if any."""
     if settings.smtp_url is None or settings.mail_from is None:
         return None
-    return Sender(settings.smtp_url.get_secret_value(), settings.mail_from)
+    box = inbound_of(settings)
+    return Sender(
+        settings.smtp_url.get_secret_value(), settings.mail_from, box.address if box else None
+    )
 
 
 def inbound_of(settings: Settings) -> Inbound | None:
@@ -74,29 +80,44 @@ class Letterbox:
         self._box = box
         self._doorbell = doorbell
         self._lookup = lookup
+        self._bouncing = Bouncing(flows.database, flows.keyed, flows.clock)
 
     def take(
         self, raw: bytes, recipients: tuple[str, ...], envelope_from: str, spf: str = ""
     ) -> None:
         """What came of it is recorded; nobody is told. Raises `RetryLater` without a database."""
         digest = hashlib.sha256(raw).hexdigest()
+        rings: Rings = []
         try:
-            letter = read(
-                raw,
-                recipients,
-                envelope_from,
-                self._lookup,
-                spf=spf,
-                behind=self._box.behind,
-                with_arc=bool(self._box.sealers),
-            )
+            report = reported(raw, recipients)
+            if report is not None:
+                outcome = self._bouncing.take(report, digest, self._box.token)
+            else:
+                outcome, rings = self._read(raw, recipients, envelope_from, spf, digest)
         except Unreadable as error:
-            log.info("a mail was refused", why=str(error))
-            return
-        outcome, rings = self._flows.take_letter(letter, digest, self._box.token, self._box.sealers)
+            outcome = self._bouncing.refused(digest, str(error))
         log.info("a mail came in", outcome=outcome)
         for task, id_ in rings:
             self._doorbell.ring(task, id_)
+
+    def refused(self, why: str) -> None:
+        """A mail was refused before all of it was there; recorded like all others."""
+        log.info("a mail was refused", why=why)
+        self._bouncing.refused(f"unread:{secrets.token_hex(16)}", why)
+
+    def _read(
+        self, raw: bytes, recipients: tuple[str, ...], envelope_from: str, spf: str, digest: str
+    ) -> tuple[str, Rings]:
+        letter = read(
+            raw,
+            recipients,
+            envelope_from,
+            self._lookup,
+            spf=spf,
+            behind=self._box.behind,
+            with_arc=bool(self._box.sealers),
+        )
+        return self._flows.take_letter(letter, digest, self._box.token, self._box.sealers)
 
 
 def receive(settings: Settings) -> None:
@@ -110,7 +131,7 @@ def receive(settings: Settings) -> None:
     base = Base(settings, pool_size=3)
     flows = proving(base, _now)
     letterbox = Letterbox(flows, box, CeleryDoorbell(base.redis_url), names(settings))
-    receiver = _receiver(settings, box, letterbox.take, base)
+    receiver = _receiver(settings, box, letterbox, base)
     ended = threading.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, lambda *_: ended.set())
@@ -129,7 +150,9 @@ def receive(settings: Settings) -> None:
         base.close()
 
 
-def _receiver(settings: Settings, box: Inbound, take: Take, base: Base) -> Receiver | Poller:
+def _receiver(
+    settings: Settings, box: Inbound, letterbox: Letterbox, base: Base
+) -> Receiver | Poller:
     """A server of ours, or who looks into a mailbox."""
     if box.kind == "imap":
 
@@ -137,10 +160,11 @@ def _receiver(settings: Settings, box: Inbound, take: Take, base: Base) -> Recei
             with base.database.begin() as tx:
                 bookmarks.put(tx, bookmarks.MAILBOX, _now())
 
-        return Poller(box, take, read)
+        return Poller(box, letterbox.take, read, refused=letterbox.refused)
     # Behind another server, only that one knows who brought a mail: it is to say so by itself.
     alone = box.kind == "smtp" and not box.behind
-    return Receiver(box, take, by_records(names(settings)) if alone else behind_others)
+    spf = by_records(names(settings)) if alone else behind_others
+    return Receiver(box, letterbox.take, spf, refused=letterbox.refused)
 
 
 def _now() -> datetime:

@@ -159,6 +159,7 @@ class WorkerParts:
                 database=database,
                 sender=sender(self.base.settings),
                 open=self.base.vault.open,
+                keyed=self.base.hasher.keyed_hash,
                 clock=clock,
             ),
         )

@@ -85,3 +85,59 @@ def signed(
         length=length,
     )
     return bytes(header + raw)
+
+
+def bounce(
+    to: str,
+    *,
+    action: str = "failed",
+    status: str = "5.1.1",
+    sent: str = "",
+    report: str = "delivery-status",
+    returned: str = "message/rfc822",
+    more: str = "",
+) -> bytes:
+    """A delivery status notification (RFC 3464) as Postfix writes it. `sent`: our Message-ID."""
+    return f"""From: MAILER-DAEMON@corp.example (Mail Delivery System)
+To: {to}
+Subject: Undelivered Mail Returned to Sender
+Date: {format_datetime(datetime.now(UTC))}
+Message-Id: {make_msgid(domain="corp.example")}
+Auto-Submitted: auto-replied
+MIME-Version: 1.0
+Content-Type: multipart/report; report-type={report};
+\tboundary="4F1A.1764576000/mx.corp.example"
+
+This is a MIME-encapsulated message.
+
+--4F1A.1764576000/mx.corp.example
+Content-Description: Notification
+Content-Type: text/plain; charset=us-ascii
+
+I'm sorry to have to inform you that your message could not be delivered.
+
+--4F1A.1764576000/mx.corp.example
+Content-Description: Delivery report
+Content-Type: message/delivery-status
+
+Reporting-MTA: dns; mx.corp.example
+Arrival-Date: Tue,  1 Dec 2026 12:00:00 +0000 (UTC)
+
+Final-Recipient: rfc822; alice@corp.example
+Action: {action}
+Status: {status}
+Diagnostic-Code: smtp; 550 5.1.1 <alice@corp.example>: no such user
+
+{more}--4F1A.1764576000/mx.corp.example
+Content-Description: Undelivered Message
+Content-Type: {returned}
+
+From: gate@gate.example
+To: alice@corp.example
+Subject: Confirm that this address is yours
+Message-ID: {sent or "<none@example.org>"}
+
+Hello.
+
+--4F1A.1764576000/mx.corp.example--
+""".replace("\n", "\r\n").encode()

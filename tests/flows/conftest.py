@@ -60,7 +60,7 @@ class Box:
 
     taken: list[Mail]
 
-    def send(self, mail: Mail, now: datetime) -> None:
+    def send(self, mail: Mail, now: datetime, reference: str) -> None:
         self.taken.append(mail)
 
 
@@ -260,7 +260,9 @@ def gate(github: GitHub, engine: "Engine", database_url: str) -> Iterator[Gate]:
         ),
         reader=reader,
         engine=engine,
-        mailing=Mailing(database=database, sender=Box(box), open=bytes, clock=clock),
+        mailing=Mailing(
+            database=database, sender=Box(box), open=bytes, keyed=hasher.keyed_hash, clock=clock
+        ),
         proving=Proving(
             database=database,
             lists=InstalledLists(),

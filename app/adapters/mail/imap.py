@@ -31,7 +31,8 @@ STOPS_IN = 8.0  # seconds: less than the supervisor and Docker leave
 class Poller:
     """Looks into a mailbox, on a thread of its own. A mail is marked only after it was taken.
 
-    `read` is called each time that the mailbox was read.
+    `read` is called each time that the mailbox was read, `refused` with the reason for what is not even
+    fetched.
     """
 
     def __init__(
@@ -40,9 +41,12 @@ class Poller:
         take: Take,
         read: Callable[[], None] = lambda: None,
         context: ssl.SSLContext | None = None,
+        *,
+        refused: Callable[[str], None] = lambda _: None,
     ) -> None:
         assert box.mailbox is not None  # noqa: S101 - only such an address makes one
         self._box, self._mailbox, self._take, self._read = box, box.mailbox, take, read
+        self._refused = refused
         self._context = context or ssl.create_default_context()
         # Mails that could not be taken, by uid: how often, and when they are due again.
         self._later: dict[int, tuple[int, float]] = {}
@@ -102,7 +106,7 @@ class Poller:
                 break
             size = sizes.get(uid, {}).get(b"RFC822.SIZE", 0)
             if size > MOST_BYTES:
-                log.info("a mail was refused", why=f"it is larger than {MOST_BYTES:,} bytes")
+                self._refused(f"it is larger than {MOST_BYTES:,} bytes")
             elif not self._handed_over(client.fetch([uid], ["BODY.PEEK[]"]).get(uid, {})):
                 tries = self._later.get(uid, (0, 0.0))[0] + 1
                 wait = min(self._mailbox.every * 2**tries, LONGEST)

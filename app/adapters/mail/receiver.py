@@ -52,10 +52,13 @@ def by_records(names: Records) -> Spf:
 
 
 class _Handler:
-    def __init__(self, inbound: Inbound, take: Take, spf: Spf) -> None:
+    def __init__(
+        self, inbound: Inbound, take: Take, spf: Spf, refused: Callable[[str], None]
+    ) -> None:
         self._inbound = inbound
         self._take = take
         self._spf = spf
+        self.refused = refused
 
     async def handle_RCPT(  # noqa: N802 - aiosmtpd's name
         self,
@@ -96,6 +99,26 @@ class _Handler:
         return "250 2.0.0 OK"
 
 
+class _Noting(SMTP):
+    """Notes what is refused for its size, of which aiosmtpd tells no handler."""
+
+    async def push(self, status: Any) -> None:
+        """Answers the client."""
+        if isinstance(status, str) and status.startswith("552"):
+            why = f"it is larger than {MOST_BYTES:,} bytes"
+            try:
+                await asyncio.get_running_loop().run_in_executor(
+                    None, self.event_handler.refused, why
+                )
+            except RetryLater as error:
+                log.info("a mail was refused", why=why, not_recorded=error.reason)
+        await super().push(status)
+
+
+class _NotingLmtp(_Noting, LMTP):
+    """The same by LMTP."""
+
+
 class _Door(Controller):
     """aiosmtpd's controller, with the server that we want."""
 
@@ -105,7 +128,7 @@ class _Door(Controller):
 
     def factory(self) -> SMTP:
         """One session's protocol."""
-        made = LMTP if self._lmtp else SMTP
+        made = _NotingLmtp if self._lmtp else _Noting
         return made(
             self.handler,
             data_size_limit=MOST_BYTES,
@@ -116,10 +139,17 @@ class _Door(Controller):
 
 
 class Receiver:
-    """A server on a thread of its own."""
+    """A server on a thread of its own. `refused` is told why a mail was not even taken whole."""
 
-    def __init__(self, inbound: Inbound, take: Take, spf: Spf = behind_others) -> None:
-        self._door = _Door(_Handler(inbound, take, spf), inbound, ready_timeout=10.0)
+    def __init__(
+        self,
+        inbound: Inbound,
+        take: Take,
+        spf: Spf = behind_others,
+        *,
+        refused: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._door = _Door(_Handler(inbound, take, spf, refused), inbound, ready_timeout=10.0)
 
     def start(self) -> None:
         """Listens; answers once it does."""

@@ -48,9 +48,13 @@ class AddressLists(Protocol):
 
 
 class Address(Fact):
-    """An address that may prove something. `normal` is the one form of all its spellings."""
+    """An address that may prove something. `normal` is the one form of all its spellings.
+
+    `written` is how it was typed, with its domain in ASCII: where a mail goes.
+    """
 
     normal: str
+    written: str
     domain: str
     registrable: str
     tier: Tier
@@ -72,6 +76,9 @@ def classify(
         return NoAddress(why="That is no mail address.")
     if any(c.isspace() or not c.isprintable() or c in '<>()[]\\,;:"' for c in text):
         return NoAddress(why="That is no mail address.")
+    # An encoded word is read as what it stands for by some, who would see another address.
+    if "@" in local or "=?" in local:
+        return NoAddress(why="That is no mail address.")
     try:
         host = domain.rstrip(".").encode("idna").decode().lower()
     except UnicodeError:
@@ -86,6 +93,7 @@ def classify(
     same = _SAME.get(host, host)
     return Address(
         normal=f"{_local(local, same)}@{same}",
+        written=f"{local}@{host}",
         domain=same,
         registrable=registrable,
         tier=_tier(host, registrable, lists, companies),

@@ -63,6 +63,15 @@ class Proofs(Strict):
     per_domain: int = Field(
         default=3, strict=True, ge=1, le=10_000, description="… and one small domain."
     )
+    domain_days: int = Field(
+        default=0,
+        strict=True,
+        ge=0,
+        le=90,
+        description="So many days maintainers see the domain of a proven address (never the address) "
+        "on its owner's pull requests; it goes earlier once none of them is undecided. 0: no domain "
+        "is kept.",
+    )
     label: LabelName = Field(
         default="verified",
         description="The label of pull requests whose author is proven.",

@@ -3,6 +3,7 @@
 import dataclasses
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -231,10 +232,8 @@ def test_broken_ones_are_refused_and_crash_nothing(judged: Any, raw: bytes) -> N
 )
 def test_what_is_made_to_take_long_does_not(judged: Any, make: Callable[[], bytes]) -> None:
     raw, began = make(), time.process_time()
-    try:
+    with suppress(Unreadable):
         assert isinstance(judged(raw), Refused)
-    except Unreadable:
-        pass
     assert time.process_time() - began < 2
 
 

@@ -6,16 +6,22 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from email import message_from_bytes
+from email.policy import SMTPUTF8
+from email.utils import getaddresses
 from typing import Any
 
 import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from app.adapters.mail.inbound import Inbound, inbound
+from app.adapters.mail.lists import InstalledLists
 from app.adapters.mail.receiver import Receiver
-from app.adapters.mail.sender import Sender
+from app.adapters.mail.sender import Sender, built
 from app.core.errors import Rejected, RetryLater, UserError
+from app.core.proofs.addresses import NoAddress, classify
 from app.core.proofs.letters import MOST_BYTES
 from app.core.proofs.mails import Mail, link_mail
 from app.core.proofs.tokens import SPELLED
@@ -142,10 +148,28 @@ def test_whom_to_believe_is_read() -> None:
 
 
 class _Server:
-    """Takes mail as `answer` says; `password` is wanted if set."""
+    """Takes mail as `answer` says, for all but `unknown`, and from `senders` if these are named."""
 
     def __init__(self) -> None:
         self.answer, self.taken, self.logins = "250 OK", [], []
+        self.unknown: dict[str, str] = {}
+        self.senders: set[str] = set()
+
+    async def handle_MAIL(  # noqa: N802
+        self, server: Any, session: Any, envelope: Any, address: str, options: Any
+    ) -> str:
+        if self.senders and address not in self.senders:
+            return "553 5.7.1 not your address"
+        envelope.mail_from = address
+        return "250 OK"
+
+    async def handle_RCPT(  # noqa: N802
+        self, server: Any, session: Any, envelope: Any, address: str, options: Any
+    ) -> str:
+        if address in self.unknown:
+            return self.unknown[address]
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
 
     async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802
         self.taken.append(envelope)
@@ -172,12 +196,13 @@ def server() -> Iterator[Any]:
 
 
 def test_a_mail_goes_out_as_text_and_html_and_asks_for_no_answer(server: Any) -> None:
-    Sender(f"smtp://127.0.0.1:{server.port}", "gate@gate.example").send(MAIL, NOW)
+    Sender(f"smtp://127.0.0.1:{server.port}", "gate@gate.example").send(MAIL, NOW, "1-ab")
     [envelope] = server.taken
     message = message_from_bytes(envelope.content)
     assert envelope.rcpt_tos == ["alice@corp.example"]
     assert message["Auto-Submitted"] == "auto-generated"
-    assert message["From"] == "gate@gate.example"
+    assert message["From"] == envelope.mail_from == "gate@gate.example"
+    assert message["Message-ID"] == "<1-ab@gate.example>"
     assert [p.get_content_type() for p in message.walk()][1:] == ["text/plain", "text/html"]
 
 
@@ -189,18 +214,107 @@ def test_what_the_server_says_decides_whether_it_is_tried_again(
 ) -> None:
     server.answer = answer
     with pytest.raises(error):
-        Sender(f"smtp://127.0.0.1:{server.port}", "gate@gate.example").send(MAIL, NOW)
+        Sender(f"smtp://127.0.0.1:{server.port}", "gate@gate.example").send(MAIL, NOW, "1-ab")
+
+
+@pytest.mark.parametrize(
+    ("said", "error"),
+    [
+        ("550 5.1.1 no such user", Rejected),
+        ("552 5.2.2 mailbox full", Rejected),
+        ("450 4.2.1 try later", RetryLater),
+    ],
+)
+def test_an_address_that_the_server_refuses(server: Any, said: str, error: type[Exception]) -> None:
+    server.unknown[MAIL.to] = said
+    with pytest.raises(error, match=said[:3]):
+        Sender(f"smtp://127.0.0.1:{server.port}", "gate@gate.example").send(MAIL, NOW, "1-ab")
+    assert server.taken == []
+
+
+def test_what_comes_back_has_an_address_of_its_own_where_the_server_lets_us(server: Any) -> None:
+    box = inbound("smtp://127.0.0.1:2525?address=in@gate.example")
+    sender = Sender(f"smtp://127.0.0.1:{server.port}", "gate@gate.example", box.address)
+    sender.send(MAIL, NOW, "1-ab")
+    server.senders = {"gate@gate.example"}
+    sender.send(MAIL, NOW, "2-cd")
+    assert [one.mail_from for one in server.taken] == [
+        "in+bounce-1-ab@gate.example",
+        "gate@gate.example",
+    ]
+    server.senders = {"somebody@else.example"}
+    with pytest.raises(RetryLater, match="553"):  # no fault of whom it is for
+        sender.send(MAIL, NOW, "3-ef")
+
+
+def test_what_no_mail_can_be_written_to_is_refused_for_good(server: Any) -> None:
+    mail = MAIL.model_copy(update={"to": "=?utf-8?b?CkJjYzogY0BkLmV4YW1wbGU=?=@b.example"})
+    with pytest.raises(Rejected, match="no mail can be written"):
+        Sender(f"smtp://127.0.0.1:{server.port}", "gate@gate.example").send(mail, NOW, "1-ab")
+
+
+def test_an_address_that_this_server_cannot_write_to_is_refused_for_good(server: Any) -> None:
+    mail = MAIL.model_copy(update={"to": "用户@例子.example"})
+    with pytest.raises(Rejected, match="other scripts"):
+        Sender(f"smtp://127.0.0.1:{server.port}", "gate@gate.example").send(mail, NOW, "1-ab")
+
+
+@pytest.mark.parametrize(
+    "to",
+    [
+        "a@b.example\r\nBcc: c@d.example", "a@b.example\nBcc: c@d.example", "a@b.example, c@d.example",
+        "a@b.example>\r\nRCPT TO:<c@d.example", "<a@b.example> c@d.example", "a\x00@b.example",
+        "=?utf-8?q?c=40d.example=2C?=@b.example", "=?utf-8?b?CkJjYzogY0BkLmV4YW1wbGU=?=@b.example",
+        "a@b.example\u2028Bcc: c@d.example", "a@b.example\x85Bcc: c@d.example", "a;c@d.example",
+    ],
+)  # fmt: skip
+def test_no_address_brings_a_header_or_another_reader(server: Any, to: str) -> None:
+    found = classify(to, InstalledLists())
+    if isinstance(found, NoAddress):
+        return
+    mail = link_mail(english, found.written, "x", "https://gate.example/v/x", "12345678")
+    try:
+        Sender(f"smtp://127.0.0.1:{server.port}", "gate@gate.example").send(mail, NOW, "1-ab")
+    except (Rejected, RetryLater):
+        return
+    [envelope] = server.taken
+    assert envelope.rcpt_tos == [found.written]
+    message = message_from_bytes(envelope.content)
+    assert message.keys() == [
+        *("From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted"),
+        *("MIME-Version", "Content-Type"),
+    ]
+    assert [address for _, address in getaddresses([message["To"]])] == [found.written]
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.text(max_size=30), st.text(max_size=39), st.text(max_size=60))
+def test_nothing_that_anybody_types_breaks_out_of_its_place(
+    to: str, login: str, subject: str
+) -> None:
+    found = classify(f"{to}@corp.example", InstalledLists())
+    if isinstance(found, NoAddress):
+        return
+    mail = link_mail(english, found.written, login, "https://gate.example/v/x", "12345678")
+    made = built(mail.model_copy(update={"subject": subject}), "gate@gate.example", NOW, "1-ab")
+    raw = made.as_bytes(policy=SMTPUTF8)
+    message = message_from_bytes(raw, policy=SMTPUTF8)
+    assert message.keys() == made.keys()
+    assert len(message["To"].addresses) == 1
+    assert len(message.get_payload()) == 2
 
 
 def test_a_password_is_never_sent_in_clear(server: Any) -> None:
     with pytest.raises(RetryLater, match="no TLS"):
-        Sender(f"smtp://me:secret@127.0.0.1:{server.port}", "gate@gate.example").send(MAIL, NOW)
+        Sender(f"smtp://me:secret@127.0.0.1:{server.port}", "gate@gate.example").send(
+            MAIL, NOW, "1-ab"
+        )
     assert server.logins == []
 
 
 def test_a_server_that_is_not_there_is_tried_again() -> None:
     with pytest.raises(RetryLater):
-        Sender(f"smtp://127.0.0.1:{free_port()}", "gate@gate.example").send(MAIL, NOW)
+        Sender(f"smtp://127.0.0.1:{free_port()}", "gate@gate.example").send(MAIL, NOW, "1-ab")
 
 
 def test_names_in_a_mail_are_text() -> None:
