@@ -27,6 +27,7 @@ from app.web.guard import Site
 from app.web.origin import network
 from app.web.pages import Page, render
 from app.web.parts import Parts
+from app.web.verify_mail import FAILURES, MAIL_WORDS
 from app.web.viewer import SignedIn
 from app.wiring.web import WebParts
 
@@ -131,7 +132,7 @@ def verify(
         may_mail=_may_mail(parts),
         mailed=mailed or last is not None,
         held_until=last.held_until if last else None,
-        failure=_FAILURES[last.failure] if last and last.failure else "",
+        failure=FAILURES[last.failure] if last and last.failure else "",
         domain_days=standing.policy.proofs.domain_days,
         asked_maintainer=waits,
         shared=shared,
@@ -286,19 +287,6 @@ WORDS: dict[str, Sentence] = {
     "address": say("Your address"),
     "send": say("Send the mail"),
     "mailed": say("If that address can be used, a mail is on its way."),
-    "held": say(
-        "So many mails went out today that this one waits until {time}. It is sent then by itself, "
-        "and its link counts for 24 hours from then. You need not wait: the other ways are open, and "
-        "an answer on the pull request stops every clock."
-    ),
-    "came_back": say(
-        "The last mail came back: the address does not exist, or takes no mail of ours. Look how it is "
-        "spelled and send it again, give another address, or choose another way."
-    ),
-    "not_taken": say(
-        "The last mail could not be sent, since our mail server did not answer as it should. That is no "
-        "fault of yours. Send it again, or choose another way."
-    ),
     "code": say("The code from the mail"),
     "code_send": say("Confirm"),
     "maintainer": say("Ask a maintainer"),
@@ -313,14 +301,5 @@ WORDS: dict[str, Sentence] = {
         "Kept are only a keyed hash of the address and of its domain, and what kind of domain it "
         "is. You can see and erase it at {page}."
     ),
-    "kept_domain": say(
-        "The maintainers of this repository also see the domain behind the @, never the address, for "
-        "{days} days at most."
-    ),
 }
-# What is told of a mail that failed: the address is at fault, or we are.
-_FAILURES: dict[mails.Failure, str] = {
-    "bounced": "came_back",
-    "refused": "came_back",
-    "given up": "not_taken",
-}
+WORDS |= MAIL_WORDS

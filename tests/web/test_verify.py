@@ -98,6 +98,115 @@ def test_a_link_is_mailed_looked_at_and_confirmed(
     assert "Nothing so far" in author.get("/mine").text
 
 
+def test_what_became_of_the_mail_is_told(
+    author: httpx.Client, server: Server, engine: Engine
+) -> None:
+    def page(change: str) -> str:
+        with engine.begin() as tx:
+            tx.execute(text(f"UPDATE mails SET {change}"))
+        return author.get(PAGE).text
+
+    assert "The code from the mail" not in author.get(PAGE).text
+    author.post(f"{PAGE}/mail", data={"address": "alice@corp.example"})
+    # Also for who comes back later, without the form's answer in the address.
+    for words in ("a mail is on its way", "The code from the mail"):
+        assert words in page("failure = NULL")
+    held = page("held_until = '2099-01-01T00:00Z'")
+    assert "waits until 2099-01-01 00:00 UTC" in held
+    assert "on its way" not in held
+    for failure in ("bounced", "refused"):
+        assert "The last mail came back" in page(f"failure = '{failure}'")
+    assert "could not be sent" in page("failure = 'given up'")
+    with engine.begin() as tx:
+        tx.execute(text('UPDATE repositories SET policy = \'{"language": "zh-CN"}\''))
+    assert "上一封邮件未能发出" in author.get(PAGE).text
+    assert "上一封邮件被退回" in page("failure = 'bounced'")
+    # What is older than its link says nothing.
+    old = "'2020-01-01'"
+    gone = page(f"created_at = {old}, sent_at = {old}, held_until = {old}")
+    assert "上一封邮件" not in gone
+
+
+def test_nobody_sees_whether_an_address_is_known(
+    author: httpx.Client, server: Server, engine: Engine
+) -> None:
+    """One that proves another account, or that got as many mails as it may, looks like any other."""
+
+    def asked(address: str) -> tuple[object, ...]:
+        answer = author.post(f"{PAGE}/mail", data={"address": address}, follow_redirects=False)
+        page = author.get(answer.headers["location"]).text
+        return answer.status_code, answer.headers["location"], page
+
+    fresh = asked("alice@corp.example")
+    keyed = server.parts.proving.keyed
+    with engine.begin() as tx:
+        known = {"a": keyed("proof address", "bob@corp.example"), "d": keyed("proof domain", "x")}
+        tx.execute(
+            text(
+                "INSERT INTO proofs (account_id, installation_id, way, tier, address_hash,"
+                " domain_hash, at, until) VALUES (1, 1, 'link', 'own', :a, :d, now(), '2099-01-01')"
+            ),
+            known,
+        )
+        full = keyed("link to address", "carol@corp.example")
+        tx.execute(
+            text("INSERT INTO proof_tries (whose, at) SELECT :w, now() FROM generate_series(1, 9)"),
+            {"w": full},
+        )
+    assert asked("bob@corp.example") == fresh
+    assert asked("carol@corp.example") == fresh
+    with engine.connect() as tx:
+        muted = tx.execute(text("SELECT muted FROM mails ORDER BY id")).scalars().all()
+    assert muted == [False, False, True]
+
+
+def test_limits_are_told_and_count_networks_behind_named_proxies(
+    gate: Any, github: GitHub, mine: Any, engine: Engine
+) -> None:
+    server = gate(
+        smtp_url="smtp://127.0.0.1:9", mail_from="gate@gate.example", trusted_proxies="127.0.0.1"
+    )
+    network = server.parts.proving.keyed("link from network", "203.0.113.7")
+    with engine.begin() as tx:
+        tx.execute(
+            text(
+                "INSERT INTO proof_tries (whose, at) SELECT :w, now() FROM generate_series(1, 20)"
+            ),
+            {"w": network},
+        )
+    form = {"address": "alice@corp.example"}
+    with sign_in(server, github, "stranger", PAGE) as browser:
+        late = browser.post(
+            f"{PAGE}/mail", data=form, headers={"x-forwarded-for": "6.6.6.6, 203.0.113.7"}
+        )
+        assert late.status_code == 422
+        assert "Many mails were asked for by you, or from where you are" in late.text
+        assert "choose another way" in late.text
+        other = browser.post(f"{PAGE}/mail", data=form, headers={"x-forwarded-for": "203.0.113.8"})
+        assert other.status_code == 200
+
+
+def test_the_domain_is_shown_where_the_repository_asks_for_it(
+    author: httpx.Client, server: Server, github: GitHub, engine: Engine
+) -> None:
+    assert "the domain behind the @" not in author.get(PAGE).text
+    with engine.begin() as tx:
+        asks = text('UPDATE repositories SET policy = \'{"proofs": {"domain_days": 9}}\'')
+        tx.execute(asks)
+    assert "the domain behind the @, never the address, for 9 days" in author.get(PAGE).text
+    author.post(f"{PAGE}/mail", data={"address": "alice@lab.corp.example"})
+    [mail] = mails(server, engine)
+    author.post(mail.text.split(server.url)[1].split()[0])
+    assert "<code>corp.example</code>" in author.get("/mine").text
+    with sign_in(server, github, "olivia") as maintainer:
+        page = maintainer.get("/pull/acme/widgets/7").text
+        assert "<code>corp.example</code> (own domain, shown until" in page
+        assert "alice" not in page
+        with engine.begin() as tx:
+            tx.execute(text("UPDATE repositories SET policy = NULL"))
+        assert "corp.example" not in maintainer.get("/pull/acme/widgets/7").text
+
+
 def test_a_code_does_as_well(author: httpx.Client, server: Server, engine: Engine) -> None:
     author.post(f"{PAGE}/mail", data={"address": "alice@corp.example"})
     [mail] = mails(server, engine)
