@@ -62,6 +62,17 @@ def test_compose_file_has_all_parts(services):
         assert service["restart"] == ("no" if name == "migrate" else "unless-stopped")
 
 
+def test_mail_is_caught_only_where_somebody_asks_for_it(raw, services):
+    """Else contributors would be told of mails that nobody ever gets."""
+    assert services["mailpit"]["profiles"] == ["mailpit"]
+    assert re.fullmatch(r"\S+:v\d+\.\d+", services["mailpit"]["image"])
+    assert {services[name]["environment"]["SMTP_URL"] for name in OURS} == {""}
+    given = interpolate(raw, GIVEN | {"SMTP_URL": "smtp://mailpit:1025"})["services"]
+    assert given["web"]["environment"]["SMTP_URL"] == "smtp://mailpit:1025"
+    for service in services.values():
+        assert "mailpit" not in service.get("depends_on", {})
+
+
 @pytest.mark.parametrize("name", sorted(GIVEN))
 def test_compose_stops_without_its_secrets_and_says_which(raw, name):
     with pytest.raises(AssertionError, match=f"set {name} in .env"):
