@@ -1,8 +1,10 @@
 """How often a mail may be asked for and a code typed, and what waits for the next day's budget."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from sqlalchemy import Engine, event
 
 from app.core.errors import Rejected, RetryLater, UserError
 from app.core.proofs.bounces import PREFIX, Report, Result, reference
@@ -100,6 +102,55 @@ def test_an_address_that_got_its_mails_gets_no_more_and_nobody_can_tell(
     # The next hour she gets some again.
     gate.clock.pass_(hours=1)
     assert mailed(gate, ALICE) is not None
+
+
+def test_known_full_and_fresh_addresses_take_the_same_work(gate: Any, closed: list[int]) -> None:
+    """What could be timed are the questions to the database: there are as many, and the same ones."""
+    asked: list[str] = []
+
+    def note(_c: Any, _cursor: Any, statement: str, *_more: Any) -> None:
+        asked.append(statement)
+
+    event.listen(Engine, "before_cursor_execute", note)
+
+    def work(typed: str, login: str) -> list[str]:
+        gate.world.add_user(login)
+        here, who = standing(gate), account(gate, login)
+        asked.clear()
+        gate.proving.ask_link(here, who, typed, shared=False, network="192.0.2.7")
+        return list(asked)
+
+    try:
+        confirm(gate, token_in(mailed(gate, "known@corp.example")))
+        fresh = work("fresh@corp.example", "one")
+        assert work("known@corp.example", "two") == fresh
+        for n in range(3):
+            work("full@corp.example", f"more{n}")
+        full = work("full@corp.example", "three")
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+    assert gate.sql("SELECT muted FROM mails ORDER BY id DESC LIMIT 1")[0]["muted"]
+    # One row fewer is counted within the same statement.
+    assert [s.partition("(")[0] for s in full] == [s.partition("(")[0] for s in fresh]
+
+
+def test_who_asks_many_times_at_once_gets_no_more(gate: Any, closed: list[int]) -> None:
+    def one(n: int) -> bool:
+        try:
+            return bool(ask(gate, f"a{n}@corp.example"))
+        except UserError:
+            return False
+
+    with ThreadPoolExecutor(6) as pool:
+        assert sum(pool.map(one, range(12))) == 4
+
+
+def test_who_types_many_codes_at_once_has_no_more_attempts(gate: Any, closed: list[int]) -> None:
+    mailed(gate, ALICE)
+    with ThreadPoolExecutor(6) as pool:
+        said = list(pool.map(lambda n: typed(gate, f"{n:08}"), range(12)))
+    assert sum("not the code" in one for one in said) == 5
+    assert sum("too many wrong attempts" in one for one in said) == 7
 
 
 def test_a_network_is_limited_whoever_asks_from_it(gate: Any, closed: list[int]) -> None:

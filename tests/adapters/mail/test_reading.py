@@ -267,6 +267,80 @@ def test_any_bytes_are_read(judged: Any, head: bytes, tail: bytes) -> None:
             continue
 
 
+_NAMES = st.sampled_from(
+    [
+        *(
+            "From",
+            "To",
+            "Date",
+            "Subject",
+            "Message-ID",
+            "Content-Type",
+            "Auto-Submitted",
+            "Sender",
+        ),
+        *("DKIM-Signature", "ARC-Seal", "List-Id", "Precedence", "In-Reply-To", "X-\xff", " ", ""),
+    ]
+)
+_VALUES = st.one_of(
+    st.text(max_size=60),
+    st.sampled_from(
+        [
+            *(
+                "alice@corp.example",
+                "token@gate.example",
+                "<>",
+                "()",
+                '"',
+                "=?utf-8?q?=00=0D?=",
+                "@",
+            ),
+            *(
+                "=?unknown?b?////?=",
+                "a@b, c@d",
+                "group: a@b.example;",
+                "Thu, 99 Foo 2026 99:99 +9999",
+            ),
+            *(
+                "v=1; a=rsa-sha256; b=; bh=; d=corp.example; h=from; s=s1",
+                "multipart/report",
+                "\r\n ",
+            ),
+        ]
+    ),
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(st.tuples(_NAMES, _VALUES), max_size=8), st.booleans())
+def test_any_headers_are_read_and_none_that_were_put_before_a_mail_make_it_anothers(
+    judged: Any, fields: list[tuple[str, str]], before: bool
+) -> None:
+    made = "".join(f"{name}: {value}\r\n" for name, value in fields)
+    head = made.encode("utf-8", "surrogatepass")
+    raw = signed(written())
+    try:
+        found = judged(head + raw if before else head + b"\r\n" + raw)
+    except (Unreadable, RetryLater):
+        return
+    assert isinstance(found, Refused) or found.sender == "alice@corp.example"
+    assert isinstance(found, Refused) or before
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.integers(0, 1200), st.binary(max_size=12), st.integers(0, 40))
+def test_a_mail_with_some_bytes_replaced_proves_nobody_else(
+    judged: Any, at: int, junk: bytes, gone: int
+) -> None:
+    raw = signed(written())
+    try:
+        found = judged(raw[:at] + junk + raw[at + gone :])
+    except (Unreadable, RetryLater):
+        return
+    if isinstance(found, Accepted):
+        assert (found.sender, found.token) == ("alice@corp.example", "token")
+
+
 def test_a_letter_holds_no_body(names: Names) -> None:
     letter = read(signed(written(body="a secret\n")), (), "", Records(("127.0.0.1", names.port)))
     assert "a secret" not in repr(letter.model_dump())
