@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tests.e2e.service import Service, free_port, settings_of
 from tests.e2e.test_browser import ARGUMENTS, POLICY
 from tests.fakes.github import GitHub
-from tests.fakes.letters import SELECTOR, key, signed, written
+from tests.fakes.letters import SELECTOR, bounce, key, signed, written
 from tests.fakes.names import Names
 
 pytestmark = pytest.mark.browser
@@ -25,8 +25,10 @@ class Postbox:
 
     def __init__(self) -> None:
         self.taken: list[Any] = []
+        self.senders: list[str] = []
 
     async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802
+        self.senders.append(envelope.mail_from)
         self.taken.append(message_from_bytes(envelope.content, policy=policy.default))
         return "250 OK"
 
@@ -52,6 +54,13 @@ class Town:
         page.goto(f"{self.running.url}/login")
         page.wait_for_url(f"{self.running.url}/**")
         return page
+
+    def takes_mail(self) -> bool:
+        try:
+            smtplib.SMTP("127.0.0.1", self.inbound, timeout=10).quit()
+        except OSError:
+            return False
+        return True
 
     def link(self) -> str:
         """Where the comment leads to."""
@@ -95,6 +104,7 @@ def town(
             world.app.webhook_url = f"{running.url}/webhooks/github"
             made.flood = [world.open_pull(by="stranger", title=f"Change {n}") for n in range(3)]
             wait_for(lambda: all(p.state == "closed" for p in made.flood), "it is closed", 40)
+            wait_for(made.takes_mail, "the receiver listens", 40)
             yield made
         finally:
             world.app.webhook_url = None
@@ -116,6 +126,20 @@ def test_a_contributor_shows_that_somebody_is_there(
     )
     page.goto(town.link())
     assert "This is no test of you" in page.inner_text("main")
+    page.fill("input[type=email]", "nobody@corp.example")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**mailed=1**")
+    wait_for(lambda: town.post.taken, "the mail is there", 20)
+    town.post.taken.clear()
+    back = town.post.senders[0]
+    with smtplib.SMTP("127.0.0.1", town.inbound, timeout=10) as session:
+        session.sendmail("", [back], bounce(back))
+
+    def told() -> bool:
+        page.goto(town.link())
+        return "The last mail came back" in page.inner_text("main")
+
+    wait_for(told, "it is told", 20)
     page.fill("input[type=email]", "alice@corp.example")
     page.keyboard.press("Enter")
     page.wait_for_url("**mailed=1**")
