@@ -14,7 +14,7 @@ from pydantic_core import PydanticUndefined
 from app import metrics
 from app.settings import Settings
 from app.web import health
-from ops import reference_policy
+from ops import reference_policy, reference_privacy
 
 DOCS = Path(__file__).parent.parent / "docs"
 _NOTE = "<!-- Written by ops/reference.py from the code; change it there. -->\n\n"
@@ -83,6 +83,7 @@ def pages() -> dict[Path, str]:
         DOCS / "policy.md": _NOTE + reference_policy.page(),
         DOCS.parent / "schema" / "pulsegate.json": reference_policy.schema_text(),
         DOCS / "metrics.md": _NOTE + metrics_reference(),
+        DOCS.parent / "PRIVACY.md": _NOTE + reference_privacy.page(),
     }
 
 

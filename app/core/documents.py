@@ -74,7 +74,10 @@ def privacy(policy: Policy, host: str) -> str:
             "- What maintainers say of an account is kept by its numeric id, with who said it and "
             f"until when; you can read it on {host}/mine.{trust}",
             "- Moderators may keep private notes on an account.",
-            "- The audit log names people by a pseudonym, whose meaning the operator can erase.",
+            "- The audit log names people by a pseudonym, whose meaning can be erased.",
+            "",
+            f"Signed in with GitHub, you see all that is kept of your account at {host}/mine/data, "
+            "take it along and erase it.",
         ]
     )
 

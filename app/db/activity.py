@@ -1,18 +1,19 @@
 """The public activity of accounts, kept for a day."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from pydantic import TypeAdapter
 from sqlalchemy import delete, select
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.facts import PublicEvent
+from app.core.privacy import keep as keep_for
 from app.db.engine import Tx
 from app.db.packing import deflate, unpack
 from app.db.tables import account_activity
 
-FRESH = timedelta(hours=24)
+FRESH = keep_for("public_activity")
 _EVENTS: TypeAdapter[tuple[PublicEvent, ...]] = TypeAdapter(tuple[PublicEvent, ...])
 
 

@@ -1,17 +1,18 @@
 """What we know of people: live permission, kept for minutes, and what they did by hand."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.facts import Hand, Role
+from app.core.privacy import keep
 from app.db.engine import Tx
 from app.db.tables import hands, permissions
 
 # A permission is believed for so long; a `member` event ends it at once.
-FRESH = timedelta(minutes=5)
+FRESH = keep("permissions")
 # Stands in place of a role that changed: what was read before then does not count.
 _FORGOTTEN = -1
 

@@ -93,6 +93,23 @@ permissions = Table(
     _time("read_at", nullable=False),
 )
 
+statements = Table(
+    "statements",
+    metadata,
+    # An account's own words on what is kept of it.
+    Column("account_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("words", Text, nullable=False),
+    _time("at", nullable=False),
+)
+
+erasures = Table(
+    "erasures",
+    metadata,
+    # Erasures that go on: of what was opened before `at` and has not ended.
+    Column("account_id", BigInteger, primary_key=True, autoincrement=False),
+    _time("at", nullable=False),
+)
+
 account_activity = Table(
     "account_activity",
     metadata,

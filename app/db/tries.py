@@ -5,7 +5,8 @@ from datetime import datetime
 
 from sqlalchemy import delete, insert, select
 
-from app.core.proofs.limits import KEPT, Limit
+from app.core.privacy import keep
+from app.core.proofs.limits import Limit
 from app.db.engine import Tx, hold
 from app.db.tables import proof_tries
 
@@ -42,4 +43,4 @@ def note(tx: Tx, whose: Iterable[str], now: datetime) -> None:
 
 def forget(tx: Tx, now: datetime) -> None:
     """Deletes what is not counted any more."""
-    tx.execute(delete(proof_tries).where(proof_tries.c.at < now - KEPT))
+    tx.execute(delete(proof_tries).where(proof_tries.c.at < now - keep("mail_limits")))

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from app.core.events import Address
 from app.core.ports import Doorbell
+from app.core.privacy import keep
 from app.db import (
     activity,
     campaigns,
@@ -15,6 +16,7 @@ from app.db import (
     mails,
     outbox,
     people,
+    personal,
     proof_domains,
     proofs,
     sessions,
@@ -25,13 +27,6 @@ from app.db import (
 from app.db.engine import Database, Tx
 from app.flows.reporting import weekly
 
-# A payload is needed to decide and to look into a fault; after a week it is only weight.
-KEEP_PAYLOADS = timedelta(days=7)
-KEEP_SIMULATIONS = timedelta(days=7)
-# Nothing is compared with what is older: the most that `campaigns.days` may be.
-KEEP_SKETCHES = timedelta(days=90)
-# Of tokens, letters, mails and ended proofs: only hashes and outcomes, for whoever asks why.
-KEEP_PROOFS = timedelta(days=30)
 RECONCILE_EVERY = timedelta(hours=24)
 
 
@@ -100,14 +95,15 @@ class Sweep:
             activity.forget(tx, now)
             sessions.forget_expired(tx, now)
             usage.forget(tx, now)
-            simulations.forget(tx, now - KEEP_SIMULATIONS)
-            campaigns.forget_sketches(tx, now - KEEP_SKETCHES)
-            proofs.forget(tx, now - KEEP_PROOFS)
-            mails.forget(tx, now - KEEP_PROOFS)
+            simulations.forget(tx, now - keep("sessions"))
+            campaigns.forget_sketches(tx, now - keep("sketches"))
+            proofs.forget(tx, now - keep("proofs"))
+            mails.forget(tx, now - keep("mails"))
             tries.forget(tx, now)
             proof_domains.forget(tx, now)
             for repository_id in proof_domains.repositories(tx):
                 asks = installations.standing(tx, repository_id)
                 if asks is None or asks.gone or not asks.policy.proofs.domain_days:
                     proof_domains.drop_of_repository(tx, repository_id)
-            return inbox.forget_payloads(tx, now - KEEP_PAYLOADS)
+            personal.erase_what_ended(tx)
+            return inbox.forget_payloads(tx, now - keep("deliveries"))

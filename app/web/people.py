@@ -12,7 +12,7 @@ from app.core.facts import History, Trust
 from app.core.github import Account
 from app.core.proofs.latency import Pace, pace
 from app.core.text import clean
-from app.db import account_notes, cases, proofs, reports, trust
+from app.db import account_notes, cases, personal, proofs, reports, trust
 from app.db.account_notes import Note
 from app.db.proofs import Kept
 from app.flows import trusting
@@ -43,6 +43,7 @@ class PersonPage(Page):
     word: Trust | None
     words: tuple[Trust, ...]
     notes: tuple[Note, ...]
+    statement: str
     now: datetime
 
 
@@ -71,6 +72,7 @@ def person(  # noqa: PLR0913 - the address
             word=trust.current(tx, where.id, account_id, now),
             words=trust.of_account(tx, where.id, account_id),
             notes=account_notes.of_account(tx, where.id, account_id),
+            statement=personal.statement(tx, account_id),
             now=now,
         )
     return render(request, "person.html", shown)
