@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from app.adapters.model import Models, load
+from app.adapters.model import FILES, Models, load, shipped
 from app.core.facts import Facts
 from app.core.github import Account, Branch, PullRequest
 from app.core.local import Outcome, fit_local
@@ -139,8 +139,17 @@ def curve() -> None:
         print(f"  truth {shift:+.0f}: " + ", ".join(row))
 
 
+def artefact() -> Models:
+    size = sum((shipped() / name).stat().st_size for name in (*FILES, "manifest.json"))
+    taken = sorted(timed(load) for _ in range(5))
+    print(
+        f"the artefact: {size / 1e6:.1f} MB, loaded in {taken[2]:.0f} ms (most {taken[-1]:.0f} ms)"
+    )
+    return load()
+
+
 def main() -> None:
-    models = load()
+    models = artefact()
     if len(sys.argv) > 1:
         from app.learning import tables
 

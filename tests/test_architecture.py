@@ -31,3 +31,16 @@ def test_base_install_is_enough_for(root, module):
         [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
     )
     assert done.stdout == "[]\n"
+
+
+def test_the_web_process_holds_no_model_of_the_score(root):
+    code = (
+        "import sys, app.web.app, app.wiring.web\n"
+        "models = {'app.adapters.model', 'app.core.fused', 'app.core.textmodel', 'app.core.trees',"
+        " 'app.core.accountmodel', 'sklearn', 'numpy', 'pyarrow'}\n"
+        "print(sorted(models & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
