@@ -18,6 +18,7 @@ from app.core.ladder import asked_by_hand, by_a_word, cured, find, is_word
 from app.core.modes import Mode
 from app.core.plan import Situation, plan
 from app.core.policy import Policy
+from app.core.queueing import turn
 from app.core.rules.base import Finding, Seen
 from app.core.said import Catalogues, only_english
 from app.core.scoring import Score
@@ -98,6 +99,12 @@ def decide(  # noqa: PLR0913 - each is one of the things that a decision rests o
         summary=summary,
         findings=findings,
         score=score,
+        turn=turn(
+            facts,
+            score,
+            exempt=state in {CaseState.EXEMPT, CaseState.ADOPTED},
+            applies=state in {CaseState.FLAGGED, CaseState.CLOSED},
+        ),
         policy_version=policy_version,
         role=facts.role,
         planned=wanted.planned,

@@ -9,6 +9,7 @@ from app.core.effects import Close, Effect, EffectKind
 from app.core.fact import Fact
 from app.core.facts import Hand, Role
 from app.core.modes import Mode
+from app.core.queueing import Turn
 from app.core.rules.base import Finding
 from app.core.said import Said
 from app.core.scoring import Score
@@ -106,6 +107,8 @@ class Decision(Fact):
     decided_at: datetime
     head_sha: str
     pull_state: Literal["open", "draft", "closed"] = "open"
+    # Its place in the maintainers' queue; None in decisions of earlier releases.
+    turn: Turn | None = None
     # What was answered to the last commands: it stays in the status comment until the next ones.
     answers: tuple[Said, ...] = ()
     # When to look again although nothing happened; None: never.

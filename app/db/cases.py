@@ -208,6 +208,7 @@ def save(tx: Tx, case: Case, decision: Decision) -> None:
             fingerprint=decision.fingerprint,
             decided_at=decision.decided_at,
             due_at=decision.due_at,
+            **_queued(decision),
         )
     )
     if changed.rowcount != 1:
@@ -222,6 +223,11 @@ def save(tx: Tx, case: Case, decision: Decision) -> None:
             decision=decision.model_dump(mode="json"),
         )
     )
+
+
+def _queued(decision: Decision) -> dict[str, float]:
+    turn = decision.turn
+    return {} if turn is None else {"queue_tier": turn.tier, "queue_order": turn.order}
 
 
 def look_again(tx: Tx, case_id: int, at: datetime) -> None:

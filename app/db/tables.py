@@ -200,6 +200,9 @@ cases = Table(
     Column("state", Text, nullable=False, server_default=text("'new'")),
     Column("fingerprint", Text, nullable=False, server_default=text("''")),
     _time("decided_at"),
+    # Its place in the maintainers' queue (`core.queueing`): the lowest first.
+    Column("queue_tier", SmallInteger, nullable=False, server_default=text("1")),
+    Column("queue_order", Float, nullable=False, server_default=text("0")),
     # What we wrote there, by GitHub's ids.
     Column("status_comment_id", BigInteger),
     Column("question_comment_id", BigInteger),
@@ -216,6 +219,11 @@ cases = Table(
     Index("cases_due_idx", "due_at", postgresql_where=text("due_at IS NOT NULL")),
     Index("cases_decided_idx", "repository_id", text("decided_at DESC"), text("id DESC")),
     Index("cases_state_idx", "repository_id", "state", text("decided_at DESC"), text("id DESC")),
+    Index(
+        "cases_queue_idx",
+        *("repository_id", "queue_tier", "queue_order", "id"),
+        postgresql_where=text("pull_state = 'open' AND decided_at IS NOT NULL"),
+    ),
 )
 
 case_issues = Table(

@@ -85,6 +85,7 @@ class DecisionsPage(Page):
     goals_href: str
     fairness_href: str
     report_href: str
+    queue_href: str
     older: str
     first: str
     empty: str
@@ -105,6 +106,13 @@ class Filters:
         values = {"repository": self.repository, "state": self.state, "author": self.author}
         query = {k: str(v) for k, v in {**values, **other}.items() if v}
         return f"/?{urlencode(query)}" if query else "/"
+
+    @property
+    def queue_href(self) -> str:
+        """The queue of the same repository, or of all."""
+        return (
+            f"/queue?{urlencode({'repository': self.repository})}" if self.repository else "/queue"
+        )
 
 
 @router.get("/")
@@ -146,11 +154,12 @@ def _page(parts: WebParts, viewer: Viewer, seen: Sight, filters: Filters) -> Dec
         repositories=_repositories(filters, seen),
         narrowed=_narrowed(filters, lines),
         floods=() if filters.before else tuple(_flood(f, filters) for f in floods),
-        rows=tuple(_row(line, filters) for line in lines),
+        rows=tuple(row(line, filters) for line in lines),
         one_repository=len(seen.places) == 1,
         goals_href=f"/goals/{seen.places[0].full_name}" if filters.repository else "",
         fairness_href=f"/fairness/{seen.places[0].full_name}" if filters.repository else "",
         report_href=f"/reports/{seen.places[0].full_name}" if filters.repository else "",
+        queue_href=filters.queue_href,
         older=_older(filters, lines[-1].key) if more else "",
         first=filters.href() if filters.before else "",
         empty=nothing,
@@ -172,7 +181,8 @@ def _older(filters: Filters, key: Key) -> str:
     return filters.href(before=f"{key.decided_at.isoformat()}~{key.case_id}")
 
 
-def _row(line: Line, filters: Filters) -> Row:
+def row(line: Line, filters: Filters) -> Row:
+    """One line of a list."""
     repository = line.place.full_name
     return Row(
         href=f"/pull/{repository}/{line.number}",
