@@ -6,7 +6,8 @@ so that the cost of leaving it out can be said, and no model that ships reads it
 
 import math
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 
 from app.core.plain import Plain
 
@@ -197,18 +198,28 @@ def _words(text: Plain) -> dict[str, float]:
     count = len(words)
     title = {w.lower() for w in _WORD.findall(text.title)}
     ends = len(_SENTENCE_END.findall(text.body))
+    often = Counter(words)
+
+    def which(test: Callable[[str], bool]) -> int:
+        return sum(n for word, n in often.items() if test(word))
+
     found = {
         "words_count": _scaled(count),
-        "words_long": _share(sum(len(w) > 9 for w in words), count),
+        "words_long": _share(which(lambda w: len(w) > 9), count),
         "words_mean": min(40.0, _share(sum(map(len, words)), count)),
         "words_first_person": _share(100 * len(_FIRST.findall(text.body)), count),
-        "words_ing": _share(sum(w.endswith("ing") for w in words), count),
-        "words_ed": _share(sum(w.endswith("ed") for w in words), count),
+        "words_ing": _share(which(lambda w: w.endswith("ing")), count),
+        "words_ed": _share(which(lambda w: w.endswith("ed")), count),
         "words_per_sentence": _scaled(_share(count, ends)),
         "words_title_seen": _share(len(title & set(words)), len(title)),
     }
-    for stem in _MIDDLE:
-        found[f"stem_{stem}"] = _share(100 * sum(w.startswith(stem) for w in words), count)
+    stems = dict.fromkeys(_MIDDLE, 0)
+    for word, n in often.items():
+        for stem in _MIDDLE:
+            if word.startswith(stem):
+                stems[stem] += n
+    for stem, n in stems.items():
+        found[f"stem_{stem}"] = _share(100 * n, count)
     return found
 
 

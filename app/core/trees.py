@@ -53,15 +53,15 @@ class Trees(NamedTuple):
 
     def moved(self, values: Sequence[float]) -> dict[str, float]:
         """How far each feature moved the score along its paths (Saabas 2014); they add up to it."""
-        found: dict[str, float] = {}
+        found = [0.0] * len(self.features)
         for feature, threshold, left, right, value in self.trees:
-            node = 0
+            node, before = 0, value[0]
             while (index := feature[node]) >= 0:
-                after = left[node] if values[index] <= threshold[node] else right[node]
-                name = self.features[index]
-                found[name] = found.get(name, 0.0) + value[after] - value[node]
-                node = after
-        return found
+                node = left[node] if values[index] <= threshold[node] else right[node]
+                after = value[node]
+                found[index] += after - before
+                before = after
+        return {name: moved for name, moved in zip(self.features, found, strict=True) if moved}
 
 
 def _check(tree: Tree, features: int) -> None:
