@@ -139,3 +139,26 @@ def test_what_nobody_asked_about_says_nothing(gate: Any) -> None:
     _learn(gate)
     (row,) = gate.sql("SELECT local FROM experience")
     assert row["local"]["outcomes"] == 0
+
+
+def _tier(gate: Any, number: int) -> int:
+    (row,) = gate.sql("SELECT queue_tier FROM cases WHERE number = :n", n=number)
+    return int(row["queue_tier"])
+
+
+def test_a_word_moves_it_in_the_queue_and_disclosure_drops_the_text(gate: Any) -> None:
+    gate.policy(OBSERVE)
+    number = gate.world.open_pull(by="stranger", body="## Summary\n- Add a cache\n").number
+    gate.world.add_user("other")
+    told = gate.world.open_pull(
+        by="other", body="## Summary\n- Add a cache\n\nAssisted-by: a tool\n"
+    ).number
+    gate.settle()
+    assert _tier(gate, number) == 1
+    assert "text" in _signals(gate, number)
+    # What an agent's use was said of stands where its author's behaviour puts it.
+    assert "text" not in _signals(gate, told)
+    assert _score(gate, told)["order"] == pytest.approx(_score(gate, told)["base"], abs=1e-3)
+    gate.world.comment(number, "/pulse vouch @stranger for 30d", by="wendy")
+    gate.settle()
+    assert _tier(gate, number) == 0
