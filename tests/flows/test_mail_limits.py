@@ -19,12 +19,12 @@ ALICE = "alice@corp.example"
 
 
 @pytest.fixture
-def closed(gate: Any) -> list[int]:
-    """Pull requests of `stranger`; ten in the morning, so that no day ends within a test."""
+def began(gate: Any) -> list[int]:
+    """A pull request of `stranger`; ten in the morning, so that no day ends within a test."""
     _to_morning(gate)
     gate.world.clock = gate.clock
     gate.policy(BURST)
-    return flood(gate)
+    return flood(gate, size=1)
 
 
 def ask(gate: Any, typed: str, login: str = "stranger", network: str = "") -> list[int]:
@@ -46,7 +46,7 @@ def typed(gate: Any, code: str, login: str = "stranger", network: str = "") -> s
 
 
 def test_a_person_gets_a_few_mails_and_is_told_when_there_will_be_more(
-    gate: Any, closed: list[int]
+    gate: Any, began: list[int]
 ) -> None:
     for n in range(4):
         assert mailed(gate, f"a{n}@corp.example")
@@ -73,7 +73,7 @@ def test_a_person_gets_a_few_mails_and_is_told_when_there_will_be_more(
 
 
 def test_an_address_that_got_its_mails_gets_no_more_and_nobody_can_tell(
-    gate: Any, closed: list[int]
+    gate: Any, began: list[int]
 ) -> None:
     """Whoever asks sees the same rows, the same work, and the same answer."""
     for login in ("one", "two"):
@@ -104,7 +104,7 @@ def test_an_address_that_got_its_mails_gets_no_more_and_nobody_can_tell(
     assert mailed(gate, ALICE) is not None
 
 
-def test_known_full_and_fresh_addresses_take_the_same_work(gate: Any, closed: list[int]) -> None:
+def test_known_full_and_fresh_addresses_take_the_same_work(gate: Any, began: list[int]) -> None:
     """What could be timed are the questions to the database: there are as many, and the same ones."""
     asked: list[str] = []
 
@@ -134,7 +134,7 @@ def test_known_full_and_fresh_addresses_take_the_same_work(gate: Any, closed: li
     assert [s.partition("(")[0] for s in full] == [s.partition("(")[0] for s in fresh]
 
 
-def test_who_asks_many_times_at_once_gets_no_more(gate: Any, closed: list[int]) -> None:
+def test_who_asks_many_times_at_once_gets_no_more(gate: Any, began: list[int]) -> None:
     def one(n: int) -> bool:
         try:
             return bool(ask(gate, f"a{n}@corp.example"))
@@ -145,7 +145,7 @@ def test_who_asks_many_times_at_once_gets_no_more(gate: Any, closed: list[int]) 
         assert sum(pool.map(one, range(12))) == 4
 
 
-def test_who_types_many_codes_at_once_has_no_more_attempts(gate: Any, closed: list[int]) -> None:
+def test_who_types_many_codes_at_once_has_no_more_attempts(gate: Any, began: list[int]) -> None:
     mailed(gate, ALICE)
     with ThreadPoolExecutor(6) as pool:
         said = list(pool.map(lambda n: typed(gate, f"{n:08}"), range(12)))
@@ -153,7 +153,7 @@ def test_who_types_many_codes_at_once_has_no_more_attempts(gate: Any, closed: li
     assert sum("too many wrong attempts" in one for one in said) == 7
 
 
-def test_a_network_is_limited_whoever_asks_from_it(gate: Any, closed: list[int]) -> None:
+def test_a_network_is_limited_whoever_asks_from_it(gate: Any, began: list[int]) -> None:
     for n in range(20):
         gate.world.add_user(f"user{n}")
         ask(gate, f"a{n}@corp{n}.example", f"user{n}", network="192.0.2.7")
@@ -166,7 +166,7 @@ def test_a_network_is_limited_whoever_asks_from_it(gate: Any, closed: list[int])
 
 
 def test_wrong_codes_are_limited_over_all_mails_and_the_link_still_counts(
-    gate: Any, closed: list[int]
+    gate: Any, began: list[int]
 ) -> None:
     for n in range(4):
         mail = mailed(gate, ALICE)
@@ -179,7 +179,7 @@ def test_wrong_codes_are_limited_over_all_mails_and_the_link_still_counts(
     assert confirm(gate, token_in(mail)) == ""
 
 
-def test_wrong_codes_are_limited_for_a_network(gate: Any, closed: list[int]) -> None:
+def test_wrong_codes_are_limited_for_a_network(gate: Any, began: list[int]) -> None:
     logins = [f"user{n}" for n in range(21)]
     for n, login in enumerate(logins[:20]):
         gate.world.add_user(login)
@@ -196,7 +196,7 @@ def test_limits_are_told_in_the_repositorys_language(gate: Any) -> None:
     _to_morning(gate)
     gate.world.clock = gate.clock
     gate.policy(BURST + "language: zh-CN\n")
-    flood(gate)
+    flood(gate, size=1)
     for n in range(4):
         ask(gate, f"a{n}@corp.example")
     with pytest.raises(UserError, match="请求了很多邮件"):
@@ -222,7 +222,7 @@ def short(gate: Any) -> list[int]:
     gate.policy(BUDGET)
     for login in ("one", "two"):
         gate.world.add_user(login)
-    return flood(gate)
+    return flood(gate, size=1)
 
 
 def last(gate: Any, login: str = "stranger") -> Any:
@@ -295,7 +295,7 @@ def sending(gate: Any, error: Exception) -> Refusing:
 
 
 def test_an_address_that_the_server_refuses_is_told_to_its_owner(
-    gate: Any, closed: list[int]
+    gate: Any, began: list[int]
 ) -> None:
     server = sending(gate, Rejected("the mail server said 550 no such user", status=550))
     mailed(gate, ALICE)
@@ -303,9 +303,7 @@ def test_an_address_that_the_server_refuses_is_told_to_its_owner(
     assert gate.sql("SELECT 1 FROM mails WHERE sealed IS NOT NULL") == []
 
 
-def test_a_server_that_is_away_is_tried_again_and_counted_once(
-    gate: Any, closed: list[int]
-) -> None:
+def test_a_server_that_is_away_is_tried_again_and_counted_once(gate: Any, began: list[int]) -> None:
     server = sending(gate, RetryLater("the mail server did not take it"))
     mailed(gate, ALICE)
     assert (last(gate).failure, spent(gate)) == (None, 1)
@@ -325,7 +323,7 @@ def came_back(gate: Any, mail_id: int, action: str = "failed", to: str = "") -> 
 
 
 def test_a_mail_that_came_back_is_told_to_its_owner_and_proves_nothing(
-    gate: Any, closed: list[int]
+    gate: Any, began: list[int]
 ) -> None:
     mail = mailed(gate, ALICE)
     [row] = gate.sql("SELECT id FROM mails")
@@ -342,7 +340,7 @@ def test_a_mail_that_came_back_is_told_to_its_owner_and_proves_nothing(
     assert confirm(gate, token_in(mail)) == ""
 
 
-def test_a_report_after_a_week_says_nothing(gate: Any, closed: list[int]) -> None:
+def test_a_report_after_a_week_says_nothing(gate: Any, began: list[int]) -> None:
     mailed(gate, ALICE)
     [row] = gate.sql("SELECT id FROM mails")
     gate.clock.pass_(days=8)

@@ -28,7 +28,7 @@ def stored(gate: Any) -> str:
 def begin(gate: Any, asks: str = "proofs: {domain_days: 30}\n") -> list[int]:
     gate.world.clock = gate.clock
     gate.policy(BURST + asks)
-    return flood(gate)
+    return flood(gate, size=1)
 
 
 def test_it_is_kept_for_so_many_days_and_no_longer(gate: Any) -> None:
