@@ -11,6 +11,12 @@ from app.db.packing import deflate
 CLOSE = "version: 1\nmode: close\nrules:\n  burst: {mode: close, prs: 3, minutes: 10}\n"
 
 
+@pytest.fixture
+def patience() -> float:
+    """Less than the stand-in's delays here take."""
+    return 1
+
+
 def _flood(gate: Any, count: int = 3) -> list[int]:
     return [gate.world.open_pull(by="stranger", title=f"Change {n}").number for n in range(count)]
 
