@@ -1,7 +1,8 @@
 """How much a pull request's text is like those that agents wrote: a reading that orders, no more.
 
-Two parts are weighed together: word groups with their markup (logistic regression on TF-IDF) and the
-text's shape (boosted trees). Nothing is downloaded or executed: the model is plain JSON.
+Two parts are weighed together: word groups with their markup (logistic regression on TF-IDF), and boosted
+trees over the text's shape and the most telling of those groups. Nothing is downloaded or executed: the
+model is plain JSON.
 """
 
 import math
@@ -15,7 +16,9 @@ from app.core.plain import Plain, plain
 from app.core.shape import SHAPE_VERSION, shape
 from app.core.trees import Trees
 
-TEXT_FORMAT = 1
+TEXT_FORMAT = 2
+# Before the name of a feature that counts a group of words.
+GROUP = "words:"
 # Below so many characters a description says too little to be read.
 LEAST_CHARACTERS = 20
 _READ = 6000
@@ -117,6 +120,11 @@ class TextModel:
         }
         self._intercept = float(words["intercept"])
         self._trees = Trees.from_json(data["trees"])
+        names = self._trees.features
+        self._groups = [n.removeprefix(GROUP) for n in names if n.startswith(GROUP)]
+        self._shapes = names[: len(names) - len(self._groups)]
+        if any(n.startswith(GROUP) for n in self._shapes):
+            raise ValueError("the trees' word groups do not stand behind the shape")
         self._stack = Stack(**data["stack"])
         self.bands = Bands(**data["bands"])
         self._prior = math.log(data["prevalence"] / (1 - data["prevalence"]))
@@ -130,17 +138,22 @@ class TextModel:
         self, text: Plain, values: Mapping[str, float], *, explain: bool = True
     ) -> TextReading:
         """The same of a text that is plain already, with its `shape`."""
-        words, moved = self._of_words(text, explain=explain)
-        row = [values[name] for name in self._trees.features]
+        counts = ngrams(text)
+        words, moved = self._of_words(counts, explain=explain)
+        row = [values[name] for name in self._shapes]
+        row += [_scaled(counts.get(group, 0)) for group in self._groups]
         trees = self._trees.score(row)
         short = len(text.body) < LEAST_CHARACTERS
         odds = self._stack.weigh(words, trees, short=short)
         verdict = "unknown" if short else self.bands.verdict(odds)
         reasons: tuple[tuple[str, float], ...] = ()
         if explain and not short:
-            of_words = nlargest(6, moved.items(), key=lambda item: (abs(item[1]), item[0]))
-            weighed = {f"words:{k}": self._stack.words * v for k, v in of_words}
-            weighed |= {k: self._stack.trees * v for k, v in self._trees.moved(row).items()}
+            weighed = {k: self._stack.trees * v for k, v in self._trees.moved(row).items()}
+            most = nlargest(6, moved.items(), key=lambda item: (abs(item[1]), item[0]))
+            for group in {name for name, _ in most}.union(self._groups):
+                if group in moved:
+                    name = GROUP + group
+                    weighed[name] = weighed.get(name, 0.0) + self._stack.words * moved[group]
             top = nlargest(6, weighed.items(), key=lambda item: (abs(item[1]), item[0]))
             reasons = tuple((name, round(value, 3)) for name, value in top)
         return TextReading(
@@ -151,12 +164,12 @@ class TextModel:
             reasons=reasons,
         )
 
-    def _of_words(self, text: Plain, *, explain: bool) -> tuple[float, dict[str, float]]:
+    def _of_words(self, counts: Counter[str], *, explain: bool) -> tuple[float, dict[str, float]]:
         """TF-IDF with logarithmic counts and unit length, times the weights."""
         square = total = 0.0
         moved: dict[str, float] = {}
         known = self._words
-        for group, count in ngrams(text).items():
+        for group, count in counts.items():
             pair = known.get(group)
             if pair is None:
                 continue
@@ -167,6 +180,10 @@ class TextModel:
                 moved[group] = value * pair[1]
         norm = math.sqrt(square) or 1.0
         return total / norm + self._intercept, {k: v / norm for k, v in moved.items()}
+
+
+def _scaled(count: int) -> float:
+    return 1 + math.log(count) if count else 0.0
 
 
 def sigmoid(odds: float) -> float:

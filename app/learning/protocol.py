@@ -25,15 +25,13 @@ from app.learning.tables import Bools, Floats, Pulls
 from app.learning.text import (
     Matrix,
     Tell,
+    blend,
     fit_bands,
     fit_parts,
     fit_stack,
-    fit_trees,
     matrix,
     out_of_fold,
-    score_trees,
     weigh,
-    weights,
 )
 
 FOLDS = 5
@@ -99,7 +97,7 @@ def grouped(pulls: Pulls, m: Matrix, words: Floats, trees: Floats) -> Table:
     for family in np.unique(pulls.family[core][~people]):
         mask = people | (pulls.family[core] == family)
         table[f"{family}, seen in training"] = _figures(label[mask], odds[mask], home[mask])
-    for name, part in (("word groups alone", words), ("shape alone", trees)):
+    for name, part in (("word groups alone", words), ("trees alone", trees)):
         table[name] = _figures(label, part, home)
     return table
 
@@ -144,7 +142,7 @@ def families_out(pulls: Pulls, m: Matrix, tell: Tell) -> Table:
         for seen, unseen in GroupKFold(3).split(odds, pulls.label, pulls.repository):
             others = seen[pulls.family[seen] != family]
             words, trees = fit_parts(m.take(others), pulls.take(others)).score(m.take(unseen))
-            odds[unseen] = words + trees
+            odds[unseen] = blend(words, trees)
         mask = pulls.core & ((pulls.label == 0) | (pulls.family == family))
         table[f"{family}, never seen"] = {
             "n": int((pulls.core & (pulls.family == family)).sum()),
@@ -155,16 +153,14 @@ def families_out(pulls: Pulls, m: Matrix, tell: Tell) -> Table:
 
 
 def with_style(pulls: Pulls, tell: Tell) -> Table:
-    """What the left-out features of style would add to the shape's part."""
+    """What the left-out features of style would add to the trees' part."""
     m = matrix(pulls, with_style=True)
     odds = np.zeros(len(pulls.label))
     for seen, unseen in GroupKFold(FOLDS).split(odds, pulls.label, pulls.repository):
-        part = pulls.take(seen)
-        trees = fit_trees(m.shape[seen], m.names, part.label, weights(part))
-        odds[unseen] = score_trees(trees, m.shape[unseen])
+        _, odds[unseen] = fit_parts(m.take(seen), pulls.take(seen)).score(m.take(unseen))
     tell("  with style")
     core = pulls.core
-    return {"shape with style": _figures(pulls.label[core], odds[core], pulls.repository[core])}
+    return {"trees with style": _figures(pulls.label[core], odds[core], pulls.repository[core])}
 
 
 _NOT_PROSE = re.compile(r"^(?:co-authored-by|signed-off-by):|generated with", re.IGNORECASE)
@@ -196,6 +192,7 @@ def same_author(data: Path, pulls: Pulls) -> Table:
             [r["created"].replace(tzinfo=None) for r in known], dtype="datetime64[us]"
         ),
         licensed=np.zeros(len(known), dtype=np.bool_),
+        mixed=np.zeros(len(known), dtype=np.bool_),
     )
     together = Pulls(
         pulls.rows + asked.rows,
@@ -207,7 +204,7 @@ def same_author(data: Path, pulls: Pulls) -> Table:
         joint.take(np.arange(len(pulls.rows), len(together.rows))),
     )
     words, trees = fit_parts(first, pulls).score(second)
-    odds = words + trees
+    odds = blend(words, trees)
     return {
         "same author, commits' messages": {
             "n": len(known),

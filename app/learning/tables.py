@@ -62,7 +62,10 @@ def digest(data: Path, name: str) -> str:
 
 
 class Pulls(NamedTuple):
-    """Pull requests of agents and people, with what is needed to split and judge them."""
+    """Pull requests of agents and people, with what is needed to split and judge them.
+
+    `mixed`: of people who are known to use an agent too, so that the label may be wrong.
+    """
 
     rows: Rows
     label: NDArray[np.int64]
@@ -72,6 +75,7 @@ class Pulls(NamedTuple):
     disclosed: Bools
     created: NDArray[np.datetime64]
     licensed: Bools
+    mixed: Bools
 
     def take(self, where: NDArray[Any]) -> "Pulls":
         """Some of them, by mask or index."""
@@ -96,6 +100,13 @@ def pulls(data: Path) -> Pulls | None:
             [r["created_at"].replace(tzinfo=None) for r in rows], dtype="datetime64[us]"
         ),
         licensed=np.array([licensed(r["source"]) for r in rows], dtype=np.bool_),
+        mixed=np.array(
+            [
+                r["label_quality"] == "human_clean" and bool(r.get("human_author_also_uses_agent"))
+                for r in rows
+            ],
+            dtype=np.bool_,
+        ),
     )
 
 

@@ -1,4 +1,4 @@
-"""Training of the text model: word groups and shape, weighed together, calibrated, with its bands."""
+"""Training of the text model: word groups and trees, weighed together, calibrated, with its bands."""
 
 import math
 from collections import Counter
@@ -14,13 +14,19 @@ from sklearn.model_selection import GroupKFold
 
 from app.core.plain import plain
 from app.core.shape import SHAPE_VERSION, shape, style
-from app.core.textmodel import LEAST_CHARACTERS, TEXT_FORMAT, Bands, Stack, ngrams
+from app.core.textmodel import GROUP, LEAST_CHARACTERS, TEXT_FORMAT, Bands, Stack, ngrams
 from app.core.trees import Tree, Trees
 from app.learning.tables import Bools, Floats, Pulls, texts
 
 SEEDS = (0, 1)
 LEAST_DOCUMENTS = 5
 LEAST_REPOSITORIES = 3
+# Word groups that the trees read beside the shape.
+TREE_GROUPS = 300
+# What the words' log-odds weigh beside the trees': they are the larger numbers.
+WORDS_SHARE = 1 / 3
+# Weight of a person who uses an agent as well: some of those rows were written by it.
+MIXED = 0.3
 Tell = Callable[[str], None]
 Ints = NDArray[np.int64]
 
@@ -78,11 +84,12 @@ def matrix(pulls: Pulls, *, with_style: bool = False) -> Matrix:
 
 
 def weights(pulls: Pulls) -> Floats:
-    """Weights of rows: repositories by the root of their size, classes the same."""
+    """Weights of rows: repositories by the root of their size, classes the same, doubtful ones less."""
     homes = Counter(zip(pulls.repository, pulls.label, strict=True))
     found = np.array(
         [homes[pair] ** -0.5 for pair in zip(pulls.repository, pulls.label, strict=True)]
     )
+    found[pulls.mixed] *= MIXED
     for label in (0, 1):
         here = pulls.label == label
         if here.any():
@@ -116,7 +123,7 @@ def fit_words(m: Matrix, label: Ints, weight: Floats) -> WordPart:
     columns = np.flatnonzero(documents >= LEAST_DOCUMENTS)
     idf = np.log((1 + len(label)) / (1 + documents[columns])) + 1
     tfidf = _unit(m.counts[:, columns].multiply(idf).tocsr())
-    model = LogisticRegression(C=10, max_iter=400, tol=1e-3).fit(tfidf, label, sample_weight=weight)
+    model = LogisticRegression(C=30, max_iter=400, tol=1e-3).fit(tfidf, label, sample_weight=weight)
     return WordPart(columns, idf, model.coef_[0], float(model.intercept_[0]))
 
 
@@ -164,22 +171,41 @@ def score_trees(trees: Trees, values: Floats) -> Floats:
 
 
 class Parts(NamedTuple):
-    """Both parts, fitted on the same rows."""
+    """Both parts, fitted on the same rows. `columns`: the word groups that the trees read."""
 
     words: WordPart
     trees: Trees
+    columns: Ints
 
     def score(self, m: Matrix) -> tuple[Floats, Floats]:
         """Log-odds of both for each row."""
-        return self.words.score(m), score_trees(self.trees, m.shape)
+        return self.words.score(m), score_trees(self.trees, _for_trees(m, self.columns))
 
 
 def fit_parts(m: Matrix, pulls: Pulls) -> Parts:
     """Both parts, with the weights of `weights`."""
     weight = weights(pulls)
-    return Parts(
-        fit_words(m, pulls.label, weight), fit_trees(m.shape, m.names, pulls.label, weight)
-    )
+    words = fit_words(m, pulls.label, weight)
+    columns = _telling(words, m)
+    names = (*m.names, *(f"{GROUP}{m.groups[i]}" for i in columns))
+    trees = fit_trees(_for_trees(m, columns), names, pulls.label, weight)
+    return Parts(words, trees, columns)
+
+
+def _telling(words: WordPart, m: Matrix) -> Ints:
+    """The word groups that move most over all rows by the words' part."""
+    documents = np.asarray((m.counts > 0).sum(axis=0)).ravel()[words.columns]
+    moved = np.abs(words.coefficients) * words.idf * np.sqrt(documents)
+    return np.sort(words.columns[np.argsort(-moved, kind="stable")[:TREE_GROUPS]])
+
+
+def _for_trees(m: Matrix, columns: Ints) -> Floats:
+    return np.hstack([m.shape, m.counts[:, columns].toarray()])
+
+
+def blend(words: Floats, trees: Floats) -> Floats:
+    """Both parts' log-odds as one number, not yet calibrated."""
+    return WORDS_SHARE * words + (1 - WORDS_SHARE) * trees
 
 
 def out_of_fold(m: Matrix, pulls: Pulls, folds: int, tell: Tell) -> tuple[Floats, Floats]:
@@ -194,13 +220,21 @@ def out_of_fold(m: Matrix, pulls: Pulls, folds: int, tell: Tell) -> tuple[Floats
 
 
 def fit_stack(words: Floats, trees: Floats, short: Bools, label: Ints) -> Stack:
-    """Platt scaling of the parts' mean, learnt from out-of-fold scores; short texts have their own."""
-    mean = (words + trees) / 2
+    """Platt scaling of the parts' blend, learnt from out-of-fold scores; short texts have their own."""
+    mean = blend(words, trees)
     columns = np.column_stack([mean * ~short, short, mean * short])
     model = LogisticRegression(C=10, max_iter=1000).fit(columns, label)
     long, step, brief = (round(float(x), 6) for x in model.coef_[0])
     intercept = round(float(model.intercept_[0]), 6)
-    return Stack(intercept, long / 2, long / 2, step, brief / 2, brief / 2)
+    of_words, of_trees = WORDS_SHARE, 1 - WORDS_SHARE
+    return Stack(
+        intercept=intercept,
+        words=round(long * of_words, 8),
+        trees=round(long * of_trees, 8),
+        short=step,
+        words_short=round(brief * of_words, 8),
+        trees_short=round(brief * of_trees, 8),
+    )
 
 
 def weigh(stack: Stack, words: Floats, trees: Floats, short: Bools) -> Floats:
