@@ -19,6 +19,9 @@ PEOPLE_AS_MACHINES = 0.01
 MACHINES_AS_PEOPLE = 0.05
 # Fewer answers than this say nothing, however quick they were.
 LEAST = 3
+# So many are read, the first. Answers of one account are no independent draws: over dozens of them
+# the error rates would no longer hold.
+MOST = 10
 # No single answer counts for more than this many times either way: people are in a hurry at times.
 _MOST_RATIO = 4.0
 
@@ -64,11 +67,11 @@ class Pace(Fact):
 
 
 def pace(latencies: Sequence[timedelta], bands: Bands) -> Pace:
-    """The reading of an account's answers, in their order; it stops where it is clear."""
+    """The reading of an account's first answers, in their order; it stops where it is clear."""
     upper = log((1 - MACHINES_AS_PEOPLE) / PEOPLE_AS_MACHINES)
     lower = log(MACHINES_AS_PEOPLE / (1 - PEOPLE_AS_MACHINES))
     evidence = 0.0
-    for count, latency in enumerate(latencies, 1):
+    for count, latency in enumerate(latencies[:MOST], 1):
         evidence += log(bands.ratio(latency))
         if count < LEAST:
             continue
@@ -76,4 +79,4 @@ def pace(latencies: Sequence[timedelta], bands: Bands) -> Pace:
             return Pace(kind="machine", answers=count, evidence=evidence)
         if evidence <= lower:
             return Pace(kind="alive", answers=count, evidence=evidence)
-    return Pace(kind="unknown", answers=len(latencies), evidence=evidence)
+    return Pace(kind="unknown", answers=min(len(latencies), MOST), evidence=evidence)
