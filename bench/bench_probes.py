@@ -14,11 +14,12 @@ import time
 from collections import Counter
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from app.core.proofs.diff import from_git
 from app.core.proofs.probe import Probe, question
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def git(folder: Path, *words: str) -> str:

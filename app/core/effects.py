@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.core.github import PullRequest
+from app.core.github import Moment, PullRequest
+from app.core.proofs.probe import Probe
 
 CHECK_NAME = "pulsegate"
 CONFIG_CHECK_NAME = "pulsegate/config"
@@ -43,6 +44,8 @@ class Notice(Act):
     body: str
     # The question starts a clock: after so many hours without an answer it is looked at again.
     grace_hours: int = 0
+    # What it asks about the change, if anything.
+    probe: Probe | None = None
 
 
 class EndQuestion(Act):
@@ -245,10 +248,12 @@ class Known(Act):
 class Receipt(Act):
     """What carrying out an effect yielded: GitHub's id of the comment or check run, if any.
 
-    `changed` is False where the wanted state was there already.
+    `changed` is False where the wanted state was there already. `at` is GitHub's own time of a
+    comment.
     """
 
     id: int | None = None
+    at: Moment | None = None
     changed: bool = True
 
 

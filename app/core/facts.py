@@ -10,6 +10,8 @@ from app.core.due_process import Earned
 from app.core.fact import Fact
 from app.core.github import Account, PullRequest
 from app.core.local import Local
+from app.core.proofs.challenge import Challenge, State
+from app.core.proofs.probe import Probe
 from app.core.proofs.standing import Proof
 from app.core.said import Said
 
@@ -151,6 +153,7 @@ class Trust(Fact):
     """A maintainer's word on an account, in one repository. It ends at `until`, if ever."""
 
     kind: TrustKind
+    by_id: int = 0
     by_login: str
     at: datetime
     until: datetime | None = None
@@ -199,21 +202,22 @@ class History(Fact):
     unanswered: int = 0
 
 
+NOBODY = Challenge(account_id=0)
+
+
 class Asked(Fact):
     """The question that we wrote on the pull request, and when its author last did something there.
 
     Only a question that really stands there starts the clock, and only its author stops it.
-    `hours`: after so many without a word it announced a close; 0 where it announced none.
     """
 
-    at: datetime | None = None
-    hours: int = 0
+    challenge: Challenge = NOBODY
     author_at: datetime | None = None
 
     @property
     def answered(self) -> bool:
         """Whether the author did something after the question."""
-        return self.at is not None and self.author_at is not None and self.author_at > self.at
+        return self.challenge.state is State.ANSWERED
 
 
 class PublicEvent(Fact):
@@ -245,6 +249,8 @@ class Facts(Fact):
     proof: Proof | None = None
     campaign: CampaignWord | None = None
     asked: Asked = Asked()
+    # What would be asked about this very change; None where nothing is asked, or nothing fits.
+    probe: Probe | None = None
     # Nobody answered an appeal here in time.
     appeal_lapsed: bool = False
     # None where it was not read: no rule asks for it, or GitHub did not answer.

@@ -138,6 +138,14 @@ class Comment(Narrow):
     user: Author = None
     body: Prose = ""
     author_association: Line = "NONE"
+    created_at: Moment | None = None
+    # Of a review, which has no other time.
+    submitted_at: Moment | None = None
+
+    @property
+    def at(self) -> datetime | None:
+        """When GitHub took it in."""
+        return self.created_at or self.submitted_at
 
 
 class RequestedAction(Narrow):

@@ -8,6 +8,7 @@ from app.core.decision import Case
 from app.core.facts import Asked, Facts
 from app.core.modes import Mode
 from app.core.policy import Policy
+from app.core.proofs.challenge import State
 from app.core.rules import RULES, asked_for, burst
 from app.core.rules.base import Finding, Found, Rule, Seen
 
@@ -54,7 +55,8 @@ def _finding(rule: Rule[Any], found: Found, seen: Seen, policy: Policy) -> Findi
     rung, due = goal, found.until
     if goal is Mode.CLOSE and grace:
         ends = _ends(asked, grace)
-        rung = Mode.CLOSE if ends is not None and ends <= now else Mode.ASK
+        over = asked.challenge.state is State.EXPIRED and ends is not None and ends <= now
+        rung = Mode.CLOSE if over else Mode.ASK
         due = min((at for at in (ends, due) if at is not None and at > now), default=None)
     return Finding(
         rule=rule.name,
@@ -71,9 +73,13 @@ def _finding(rule: Rule[Any], found: Found, seen: Seen, policy: Policy) -> Findi
 
 def _ends(asked: Asked, grace: int) -> datetime | None:
     """When the window ends. Never before what the question announced, and never unannounced."""
-    if asked.at is None or asked.answered or not asked.hours:
+    challenge = asked.challenge
+    if challenge.since is None or (challenge.due_at is None and not challenge.expired):
         return None
-    return asked.at + timedelta(hours=max(asked.hours, grace))
+    if challenge.state not in {State.ASKED, State.EXPIRED}:
+        return None
+    own = challenge.since + timedelta(hours=grace)
+    return own if challenge.due_at is None else max(own, challenge.due_at)
 
 
 def closes_at(findings: Iterable[Finding], asked: Asked) -> datetime | None:

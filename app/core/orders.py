@@ -7,6 +7,8 @@ from app.core.effects import Reaction
 from app.core.fact import Fact
 from app.core.facts import RULING, Appeal, HandAct, Request, Role, Trust, TrustKind
 from app.core.github import Account
+from app.core.proofs.challenge import Challenge
+from app.core.proofs.telling import told
 from app.core.said import Said, Sentence, say
 
 # How long a maintainer's word on an account holds where no time is named.
@@ -125,6 +127,8 @@ class Scene(Fact):
     target: Account | None = None
     target_role: Role = Role.NONE
     now: datetime
+    # Where the request stands to show that somebody is there.
+    challenge: Challenge | None = None
 
 
 def may(request: Request) -> bool:
@@ -157,11 +161,7 @@ def obey(request: Request, scene: Scene) -> Outcome:
                 "request*."
             )
         )
-    answer = _ANSWERS.get(request.command)
-    if request.command == "explain":
-        answer = _explained(request, scene)
-    if request.command == "adopt":
-        answer = say("{login} takes this pull request over.", login=request.login)
+    answer = _said(request, scene)
     return Outcome(
         reaction="eyes" if request.command in {"status", "explain"} else "+1",
         answer=answer,
@@ -177,6 +177,17 @@ _ANSWERS: dict[Command, Sentence] = {
     "close": say("A maintainer has it closed."),
     "undo": say("What the gate did here is taken back. It leaves this pull request alone."),
 }
+
+
+def _said(request: Request, scene: Scene) -> Sentence | None:
+    """What is answered to a command that is carried out as it stands."""
+    if request.command == "status" and scene.challenge is not None:
+        return told(scene.challenge)
+    if request.command == "explain":
+        return _explained(request, scene)
+    if request.command == "adopt":
+        return say("{login} takes this pull request over.", login=request.login)
+    return _ANSWERS.get(request.command)
 
 
 def _explained(request: Request, scene: Scene) -> Sentence:

@@ -20,7 +20,7 @@ from app.core.effects import (
 )
 from app.core.fact import Fact
 from app.core.facts import Facts, HandAct
-from app.core.ladder import by_a_word, closes_at, is_word
+from app.core.ladder import LIFE, by_a_word, closes_at, is_word
 from app.core.modes import Mode
 from app.core.policy import Policy
 from app.core.rules import campaign
@@ -288,7 +288,7 @@ def _notices(
     found: list[Effect] = []
     if Mode.ASK in {rung, _allowed(findings, Mode.OBSERVE)}:
         asking = [f for f in findings if f.in_force >= Mode.ASK] or findings
-        found.append(_question(words, asking, facts.verify_page))
+        found.append(_question(words, asking, facts))
     if rung >= Mode.CLOSE:
         closing = [f for f in findings if f.rung >= Mode.CLOSE]
         rules = tuple(f.rule for f in closing)
@@ -309,13 +309,13 @@ def _notices(
     return [e for e in found if e.kind in kept]
 
 
-def _question(words: Words, asking: Sequence[Finding], page: str) -> Notice:
+def _question(words: Words, asking: Sequence[Finding], facts: Facts) -> Notice:
     """The question; where a close follows its silence, after how many hours."""
     waits = [f.grace_hours for f in asking if f.grace_hours and f.in_force >= Mode.CLOSE]
     hours = min(waits, default=0)
-    return Notice(
-        kind="ask_comment", body=render.notice_ask(words, asking, hours, page), grace_hours=hours
-    )
+    probe = facts.probe if any(f.rule in LIFE for f in asking) else None
+    body = render.notice_ask(words, asking, hours, facts.verify_page, probe)
+    return Notice(kind="ask_comment", body=body, grace_hours=hours, probe=probe)
 
 
 def _had(case: Case, kind: EffectKind) -> bool:

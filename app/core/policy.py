@@ -70,6 +70,12 @@ class Ladder(Strict):
         description="Hours between the question and the close. Any activity of the author, and "
         "nobody else's, cancels the close.",
     )
+    probe: bool = Field(
+        default=True,
+        strict=True,
+        description="Whether the first question also asks something about the very change, where "
+        "something fits. It costs one more read of GitHub.",
+    )
     limit: Limit | None = Field(
         default=None,
         description="The last rung, in mode `close` only. It meets everybody, so that it is off "

@@ -15,6 +15,7 @@ from app.core.facts import PublicEvent, RepositoryRef, Role
 from app.core.github import Account, Installation, PullRequest, RepositoryName
 from app.core.policy import PATH, Policy
 from app.core.problems import Problem
+from app.core.proofs.diff import Patch
 from app.core.proofs.mails import Mail
 from app.core.text import one_line
 
@@ -82,6 +83,9 @@ class Reader(Protocol):
 
         `Rejected` with 404 also where the server has no GraphQL.
         """
+
+    def patches(self, repository: RepositoryRef, number: int) -> tuple[Patch, ...]:
+        """The first hundred files of the diff, with their hunks: one request."""
 
     def spoke_since(
         self, repository: RepositoryRef, number: int, account: Account, since: datetime

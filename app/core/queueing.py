@@ -7,6 +7,7 @@ from enum import IntEnum
 
 from app.core.fact import Fact
 from app.core.facts import Facts
+from app.core.proofs.challenge import State
 from app.core.scoring import Score
 
 
@@ -27,7 +28,8 @@ class Turn(Fact):
 
 def turn(facts: Facts, score: Score, *, exempt: bool, applies: bool) -> Turn:
     """The place. `exempt`: the gate leaves its author alone; `applies`: a rule applies to it."""
-    if exempt or facts.proof is not None or facts.voucher is not None:
+    proven = facts.proof is not None or facts.asked.challenge.state is State.VERIFIED
+    if exempt or proven or facts.voucher is not None:
         tier = Tier.PROVEN
     elif applies or (not score.unknown and score.low > 0.5):
         tier = Tier.SUSPECTED

@@ -12,6 +12,7 @@ from app.core.effects import CheckButton, SetCheckRun
 from app.core.github import PullRequest
 from app.core.ladder import LIFE, WORDS
 from app.core.modes import Mode
+from app.core.proofs.probe import Probe
 from app.core.rules.base import Finding
 from app.core.said import Sentence, Words, say
 from app.core.scoring import Score
@@ -261,10 +262,16 @@ def notice_close(words: Words, findings: Sequence[Finding], page: str = "") -> s
     )
 
 
-def notice_ask(words: Words, findings: Sequence[Finding], hours: int, page: str = "") -> str:
+def notice_ask(
+    words: Words,
+    findings: Sequence[Finding],
+    hours: int,
+    page: str = "",
+    probe: Probe | None = None,
+) -> str:
     """The comment that asks the author to show that somebody is there.
 
-    `hours` until it is closed if nobody answers; 0 where nothing follows.
+    `probe` is asked about the change. `hours` until it is closed if nobody answers; 0 where nothing follows.
     """
     ask = say("Please answer here in a few words of your own.")
     after = (
@@ -281,11 +288,20 @@ def notice_ask(words: Words, findings: Sequence[Finding], hours: int, page: str 
             f"**{words(say('Is somebody there?'))}**",
             "",
             *_reasons(words, findings),
+            *_about(words, probe),
             "",
             f"{words(ask)} {words(after)}",
             *_by_proof(words, findings, page),
         ]
     )
+
+
+def _about(words: Words, probe: Probe | None) -> list[str]:
+    """A question about the change, which nobody has to know a right answer to."""
+    if probe is None:
+        return []
+    head = words(say("One question about the change:"))
+    return ["", f"{head} {in_markdown(words, probe.sentence)}"]
 
 
 def question_ended(words: Words) -> str:

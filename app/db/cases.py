@@ -11,9 +11,11 @@ from app.core.errors import RetryLater
 from app.core.fact import Fact
 from app.core.facts import Asked, History, Opened
 from app.core.github import PullRequest
+from app.core.proofs.challenge import Challenge
 from app.core.said import Sentence
 from app.db.engine import Tx
 from app.db.tables import cases, decisions
+from app.db.tables import challenges as kept
 
 # More pull requests by one author at a time are a flood, whatever their number.
 _MOST = 2000
@@ -44,6 +46,7 @@ def get(tx: Tx, repository_id: int, number: int) -> Row | None:
         tx.execute(
             select(
                 cases,
+                kept.c.challenge,
                 decisions.c.decision["planned"].label("planned"),
                 decisions.c.decision["findings"].label("findings"),
                 decisions.c.decision["answers"].label("answers"),
@@ -51,6 +54,7 @@ def get(tx: Tx, repository_id: int, number: int) -> Row | None:
                 decisions.c.decision["pull_state"].as_string().label("last_pull_state"),
             )
             .outerjoin(decisions, last)
+            .outerjoin(kept, kept.c.case_id == cases.c.id)
             .where(cases.c.repository_id == repository_id, cases.c.number == number)
         )
         .mappings()
@@ -84,8 +88,9 @@ def _row(row: RowMapping) -> Row:
         ),
         pull=PullRequest.model_validate(row["snapshot"]),
         asked=Asked(
-            at=row["question_at"],
-            hours=row["question_hours"] or 0,
+            challenge=Challenge.model_validate(row["challenge"])
+            if row["challenge"]
+            else Challenge(account_id=row["author_id"] or 0),
             author_at=row["author_at"],
         ),
     )
@@ -134,8 +139,7 @@ def wrote(tx: Tx, case_id: int, *, by_author: bool, at: datetime) -> None:
     """Somebody wrote on the pull request: its author, or a person who is not."""
     if by_author:
         later = update(cases).where(cases.c.id == case_id, cases.c.asked_at < at)
-        since = func.coalesce(cases.c.first_answer_at, at)
-        tx.execute(later.values(answered_at=at, first_answer_at=since))
+        tx.execute(later.values(answered_at=at))
         return
     first = update(cases).where(cases.c.id == case_id, cases.c.asked_at.is_(None))
     tx.execute(first.values(asked_at=at))
@@ -196,13 +200,10 @@ def save(tx: Tx, case: Case, decision: Decision) -> None:
     Raises `RetryLater` where another worker decided meanwhile, which happens where PostgreSQL was
     restarted under the lock on the pull request.
     """
-    # Once nothing is asked any more its clock is gone: who is asked again has the whole window.
-    asks = decision.state in {CaseState.FLAGGED, CaseState.CLOSED}
     changed = tx.execute(
         update(cases)
         .where(cases.c.id == case.id, cases.c.version == case.version)
         .values(
-            **({} if asks else {"question_at": None, "question_hours": None}),
             version=decision.version,
             state=decision.state,
             fingerprint=decision.fingerprint,
@@ -287,22 +288,6 @@ def history(
     )
 
 
-def answer_times(tx: Tx, repository_id: int, author_id: int) -> tuple[timedelta, ...]:
-    """How soon an author first answered on each of their pull requests here, the earliest first."""
-    rows = (
-        select(cases.c.asked_at, cases.c.first_answer_at)
-        .where(
-            cases.c.repository_id == repository_id,
-            cases.c.author_id == author_id,
-            cases.c.asked_at.is_not(None),
-            cases.c.first_answer_at.is_not(None),
-        )
-        .order_by(cases.c.first_answer_at)
-        .limit(_MOST)
-    )
-    return tuple(row.first_answer_at - row.asked_at for row in tx.execute(rows))
-
-
 def open_numbers(tx: Tx, repository_id: int, author_id: int, limit: int = _MOST) -> list[int]:
     """The author's open pull requests here, also those that are just being decided."""
     rows = (
@@ -382,8 +367,6 @@ def carried_out(tx: Tx, case_id: int, effect: Effect, receipt: Receipt, now: dat
         ends = now + timedelta(hours=effect.grace_hours) if effect.grace_hours else None
         values = {
             "notices": cases.c.notices + 1,
-            "question_at": now,
-            "question_hours": effect.grace_hours,
             "question_comment_id": receipt.id,
             "due_at": ends,
         }

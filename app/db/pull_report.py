@@ -10,7 +10,10 @@ from app.core.effects import Effect, EffectState
 from app.core.fact import Fact
 from app.core.facts import Hand
 from app.core.github import PullRequest
-from app.db import people
+from app.core.proofs.challenge import Challenge
+from app.core.proofs.probe import Probe
+from app.db import challenges, people
+from app.db.challenges import Reading
 from app.db.engine import Tx
 from app.db.tables import cases, decisions, outbox
 
@@ -42,6 +45,9 @@ class Whole(Fact):
     decisions: tuple[Decision, ...]
     effects: tuple[EffectRow, ...]
     hands: tuple[Hand, ...]
+    challenge: Challenge
+    probe: Probe | None
+    readings: tuple[Reading, ...]
 
 
 def whole(tx: Tx, repository_id: int, number: int) -> Whole | None:
@@ -66,6 +72,9 @@ def whole(tx: Tx, repository_id: int, number: int) -> Whole | None:
         decisions=_decisions(tx, row.id),
         effects=_effects(tx, row.id),
         hands=people.hands_on(tx, row.id),
+        challenge=challenges.get(tx, row.id),
+        probe=challenges.probe(tx, row.id),
+        readings=challenges.of_case(tx, row.id),
     )
 
 

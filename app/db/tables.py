@@ -183,17 +183,14 @@ cases = Table(
     # When somebody else first wrote on it, and when its author last did after that.
     _time("asked_at"),
     _time("answered_at"),
-    # … and when its author first did after that.
-    _time("first_answer_at"),
-    # When its author last did something there; when our question was written and after how many
-    # hours of silence it announced a close (0: none); when to look again although nothing
-    # happened; and when a person of the team first looked at it.
+    # When the oldest message was written that still waits for a word of its author's.
+    _time("waiting_at"),
+    # When its author last did something there; when to look again although nothing happened; and
+    # when a person of the team first looked at it.
     _time("author_at"),
     # When it was last opened again, and when it was last a draft no more.
     _time("again_at"),
     _time("ready_at"),
-    _time("question_at"),
-    Column("question_hours", SmallInteger),
     _time("due_at"),
     _time("first_look_at"),
     Column("version", Integer, nullable=False, server_default=text("0")),
@@ -224,6 +221,30 @@ cases = Table(
         *("repository_id", "queue_tier", "queue_order", "id"),
         postgresql_where=text("pull_state = 'open' AND decided_at IS NOT NULL"),
     ),
+)
+
+challenges = Table(
+    "challenges",
+    metadata,
+    # Where the request to show that somebody is there stands (`Challenge`), and what was asked about
+    # the change (`Probe`). No row: not asked.
+    Column("case_id", BigInteger, ForeignKey("cases.id"), primary_key=True, autoincrement=False),
+    Column("challenge", JSONB, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("probe", JSONB),
+)
+
+answers = Table(
+    "answers",
+    metadata,
+    # How soon an author answered: from the oldest message that waited, by GitHub's times. `touches`:
+    # whether it touches what the gate asked about the change; None where that was not it.
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("case_id", BigInteger, ForeignKey("cases.id"), nullable=False),
+    _time("asked_at", nullable=False),
+    _time("answered_at", nullable=False),
+    Column("touches", Text),
+    UniqueConstraint("case_id", "answered_at"),
 )
 
 case_issues = Table(

@@ -19,7 +19,7 @@ def current(
     Others are those of the same installation that share theirs as well.
     """
     rows = (
-        select(trust.c.kind, trust.c.by_login, trust.c.at, trust.c.until, trust.c.reason)
+        select(*(trust.c[name] for name in Trust.model_fields))
         .where(
             trust.c.account_id == account_id,
             trust.c.ended_at.is_(None),
@@ -119,7 +119,7 @@ def put(tx: Tx, repository_id: int, of: Account, by_id: int, word: Trust) -> boo
     False where it was kept before.
     """
     kept = current(tx, repository_id, of.id, word.at)
-    if kept == word:
+    if kept is not None and kept.model_copy(update={"by_id": word.by_id}) == word:
         return False
     tx.execute(
         update(trust)
@@ -135,8 +135,7 @@ def put(tx: Tx, repository_id: int, of: Account, by_id: int, word: Trust) -> boo
             repository_id=repository_id,
             account_id=of.id,
             login=of.login,
-            by_id=by_id,
-            **word.model_dump(),
+            **word.model_dump() | {"by_id": by_id},
         )
     )
     return True

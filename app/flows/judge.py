@@ -1,5 +1,6 @@
 """One pull request judged: the facts, with few reads of GitHub, and the decision on them."""
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -9,11 +10,13 @@ from app.core.cases import Means, decide
 from app.core.change import Change
 from app.core.decision import Case, Decision
 from app.core.errors import Rejected, RetryLater
-from app.core.facts import Asked, Facts, PublicEvent, Role
-from app.core.ladder import wants_change
+from app.core.facts import Facts, PublicEvent, Role
+from app.core.ladder import LIFE, wants_change
 from app.core.policy import Policy
 from app.core.ports import Reader
-from app.core.rules import RULES
+from app.core.proofs.following import follow
+from app.core.proofs.probe import question
+from app.core.rules import RULES, burst
 from app.core.scoring import Scorer
 from app.db import activity, cases, neighbours
 from app.db.engine import Database
@@ -62,6 +65,9 @@ class Judge:
         """Decides. Raises `RetryLater` where a read that it must have fails."""
         facts, incomplete = self.facts(row, evidence, roles, policy)
         decision = self.decided(row.case, facts, policy, version, roles, force=evidence.force)
+        if decision is not None and policy.ladder.probe and asks(decision, row.case):
+            facts = self._with_probe(facts, row, roles)
+            decision = self.decided(row.case, facts, policy, version, roles, force=evidence.force)
         if decision is not None and closes_for_silence(decision, facts):
             facts = self._heard(facts, row, roles)
             if facts.asked.answered:
@@ -95,7 +101,7 @@ class Judge:
         facts = facts_of(self.database, row, evidence, roles, policy)
         facts = facts.model_copy(update={"verify_page": page})
         if not wants_change(row.case, facts, policy):
-            return self._pushed(facts, evidence), False
+            return followed(self._pushed(facts, evidence), roles.now), False
         change, missing = self._change(row, roles)
         if change is not None:
             with self.database.begin() as tx:
@@ -104,7 +110,7 @@ class Judge:
                 )
             facts = facts.model_copy(update={"change": change, "rivals": found})
         facts = facts.model_copy(update={"activity": self._activity(facts, roles)})
-        return self._pushed(facts, evidence), missing
+        return followed(self._pushed(facts, evidence), roles.now), missing
 
     def _change(self, row: cases.Row, roles: Roles) -> tuple[Change | None, bool]:
         if roles.standing.recorded:
@@ -153,17 +159,32 @@ class Judge:
         asked = facts.asked.model_copy(update={"author_at": at})
         return facts.model_copy(update={"asked": asked})
 
+    def _with_probe(self, facts: Facts, row: cases.Row, roles: Roles) -> Facts:
+        """The facts with a question about the change; without one where GitHub shows no diff."""
+        if roles.standing.recorded:
+            return facts
+        try:
+            patches = self.reader.patches(roles.standing.repository, row.case.number)
+        except (RetryLater, Rejected):
+            return facts  # it is asked all the same whether somebody is there
+        pull = facts.pull
+        picked = hashlib.sha256(f"{row.case.repository_id}:{pull.number}:{pull.head.sha}".encode())
+        pick = int.from_bytes(picked.digest()[:6])
+        probe = question(patches, pull.title, pull.body, pick)
+        return facts.model_copy(update={"probe": probe})
+
     def _heard(self, facts: Facts, row: cases.Row, roles: Roles) -> Facts:
         """The facts, with what a lost webhook would have told of the author."""
-        if facts.author is None or facts.asked.at is None:
+        since = facts.asked.challenge.since
+        if facts.author is None or since is None:
             return facts
         at = self.reader.spoke_since(
-            roles.standing.repository, row.case.number, facts.author, facts.asked.at
+            roles.standing.repository, row.case.number, facts.author, since
         )
         if at is None:
             return facts
         asked = facts.asked.model_copy(update={"author_at": at})
-        return facts.model_copy(update={"asked": asked})
+        return followed(facts.model_copy(update={"asked": asked}), roles.now)
 
     def _due(
         self, case: Case, facts: Facts, decision: Decision | None, now: datetime
@@ -172,7 +193,7 @@ class Judge:
         known = decision.due_at if decision else case.due_at
         if facts.trust is not None:
             known = min((t for t in (known, facts.trust.until) if t is not None), default=None)
-        times = [known, _window(facts.asked) if decision is None else None]
+        times = [known, facts.asked.challenge.due]
         if facts.appeal is not None:
             times.append(facts.appeal.deadline_at)
         if _LINK_RULE in {*rules, *case.closed_for}:
@@ -181,13 +202,25 @@ class Judge:
         return min((at for at in times if at is not None and at > now), default=None)
 
 
-def _window(asked: Asked) -> datetime | None:
-    if asked.at is None or asked.answered or not asked.hours:
-        return None
-    return asked.at + timedelta(hours=asked.hours)
+def followed(facts: Facts, now: datetime) -> Facts:
+    """The facts with the challenge where they have brought it."""
+    challenge = follow(facts.asked.challenge, facts, now)
+    asked = facts.asked.model_copy(update={"challenge": challenge})
+    return facts.model_copy(update={"asked": asked})
+
+
+def asks(decision: Decision, case: Case) -> bool:
+    """Whether a question is about to be asked whether somebody is there, for the first time.
+
+    Not within a burst: forty pull requests within minutes cost no forty requests.
+    """
+    new = any(p.effect.kind == "ask_comment" and not p.observe for p in decision.effects)
+    rules = {f.rule for f in decision.findings}
+    return new and not case.notices and bool(rules & LIFE) and burst.RULE.name not in rules
 
 
 def closes_for_silence(decision: Decision, facts: Facts) -> bool:
     """Whether it closes since nobody answered; then a lost webhook must not be the reason."""
     closes = any(p.effect.kind == "close" and not p.observe for p in decision.effects)
-    return closes and facts.asked.at is not None and any(f.grace_hours for f in decision.findings)
+    asked = facts.asked.challenge.since is not None
+    return closes and asked and any(f.grace_hours for f in decision.findings)

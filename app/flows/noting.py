@@ -8,7 +8,7 @@ from app.core.decision import Case
 from app.core.events import CommentEvent, Event, PullRequestEvent
 from app.core.github import Account
 from app.core.ports import Task
-from app.db import audit, cases, outbox, trust
+from app.db import audit, cases, challenges, outbox, trust
 from app.db.engine import Tx
 from app.db.inbox import Stimulus
 from app.db.installations import Standing
@@ -50,7 +50,7 @@ def note(
             sender = event.sender
             by_author = author is not None and sender is not None and sender.id == author.id
             if by_author and event.action in _BY_AUTHOR:
-                cases.acted(tx, case_id, stimulus.received_at)
+                _acted(tx, case_id, stimulus.received_at)
 
 
 def _wrote(tx: Tx, event: CommentEvent, row: cases.Row, at: datetime) -> None:
@@ -58,9 +58,18 @@ def _wrote(tx: Tx, event: CommentEvent, row: cases.Row, at: datetime) -> None:
     if user is None or user.is_app:
         return
     by_author = author is not None and author.id == user.id
+    # How soon it came goes by GitHub's own time; a delivery may be hours late.
+    challenges.said(
+        tx, row.case.id, by_author=by_author, at=event.comment.at or at, body=event.comment.body
+    )
     cases.wrote(tx, row.case.id, by_author=by_author, at=at)
     if by_author:
-        cases.acted(tx, row.case.id, at)
+        _acted(tx, row.case.id, at)
+
+
+def _acted(tx: Tx, case_id: int, at: datetime) -> None:
+    cases.acted(tx, case_id, at)
+    challenges.acted(tx, case_id, at)
 
 
 def _turned(tx: Tx, event: PullRequestEvent, row: cases.Row, app_login: str | None) -> None:

@@ -1,6 +1,7 @@
 """Commands in comments, from their text to what follows: permissions and logins are read live."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from app.core.appeals import opened
 from app.core.commands import Given, Wrong, commands
@@ -11,6 +12,7 @@ from app.core.github import Account
 from app.core.ladder import is_word
 from app.core.modes import Mode
 from app.core.orders import ONE_COUNTS, RIGHTS, Outcome, Scene, obey
+from app.core.proofs.challenge import Answer, Challenge, Tick, step
 from app.core.rules import denied
 from app.db import appeals, cases, people, trust
 from app.db.engine import Tx
@@ -129,6 +131,7 @@ class Obeying:
             ordered_closed=ruling[-1:] == ["ordered_closed"] or by_a_word,
             page=self.page,
             mine=self.mine,
+            challenge=self._challenge(request, stimulus.received_at),
             appeal=appeal,
             declined=declined,
             target=target,
@@ -167,6 +170,12 @@ class Obeying:
         if known is not None or not (case.rules or self.row.pull.state == "closed"):
             return known, declined
         return opened(standing.policy.appeals, named, stimulus.received_at), declined
+
+    def _challenge(self, request: Request, at: datetime) -> Challenge:
+        """Where it stands with this comment, which answers the question if it is its author's."""
+        known = step(self.row.asked.challenge, Tick(), at)
+        by_author = request.by_author and known.since is not None
+        return step(known, Answer(account_id=request.account_id), at) if by_author else known
 
     def _by_a_word(self) -> bool:
         case = self.row.case

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from app.core.audit import TOLD, Place, carried
-from app.core.effects import HEAD_MOVED, Close, Known, Receipt, Reopen, no_longer_wanted
+from app.core.effects import HEAD_MOVED, Close, Known, Notice, Receipt, Reopen, no_longer_wanted
 from app.core.errors import Rejected, RetryLater
 from app.core.github import PullRequest
 from app.core.ports import Reader, Writer
 from app.core.said import Catalogues
-from app.db import audit, cases, claims, installations, outbox
+from app.db import audit, cases, challenges, claims, installations, outbox
 from app.db.claims import Claim
 from app.db.engine import Database, Tx
 from app.db.installations import Standing
@@ -98,6 +98,7 @@ class Perform:
                 claims.drop(tx, claim, why_not, self.clock())
                 self._tell(tx, claim, "dropped", why_not)
             return
+        started = self.clock()
         receipt = self.writer.carry_out(
             standing.repository,
             claim.number,
@@ -106,7 +107,7 @@ class Perform:
             known=self._known(claim),
             again=claim.again,
         )
-        self._record(claim, standing, receipt)
+        self._record(claim, standing, receipt, started)
 
     def _tell(self, tx: Tx, claim: Claim, outcome: str, why: str = "") -> None:
         """Notes how an act ended, where it meant something to somebody."""
@@ -125,12 +126,16 @@ class Perform:
         with self.database.begin() as tx:
             return cases.known(tx, claim.case_id)
 
-    def _record(self, claim: Claim, standing: Standing, receipt: Receipt) -> None:
+    def _record(
+        self, claim: Claim, standing: Standing, receipt: Receipt, started: datetime
+    ) -> None:
         now = self.clock()
         with self.database.begin() as tx:
             mine = claims.done(tx, claim, receipt, now)
             if mine and claim.case_id is not None:
                 cases.carried_out(tx, claim.case_id, claim.effect, receipt, now)
+                if isinstance(claim.effect, Notice) and claim.effect.kind == "ask_comment":
+                    challenges.asked(tx, claim.case_id, claim.effect, receipt, started, now)
             if mine:
                 self._tell(tx, claim, "done")
             if mine and isinstance(claim.effect, Close):

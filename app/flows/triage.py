@@ -13,8 +13,9 @@ from app.core.events import CommentEvent, Event, PullRequestEvent, Unread
 from app.core.likeness import Sketcher
 from app.core.modes import Mode
 from app.core.ports import AppApi, Doorbell, Policies, Reader
+from app.core.proofs.following import after
 from app.core.scoring import Scorer
-from app.db import audit, cases, inbox, installations, neighbours, outbox, people, usage
+from app.db import audit, cases, challenges, inbox, installations, neighbours, outbox, people, usage
 from app.db.engine import Database
 from app.db.inbox import Stimulus
 from app.db.installations import Standing
@@ -269,6 +270,8 @@ class Triage:
             waves.hold_neighbours(tx, standing, facts)
             if facts.asked.author_at is not None:
                 cases.acted(tx, case.id, facts.asked.author_at)
+            state = decision.state if decision else case.state
+            challenges.put(tx, case.id, after(facts.asked.challenge, state, now))
             if facts.change is not None and facts.change.issues is not None:
                 neighbours.put_issues(tx, case.id, facts.change.issues)
             if decision is not None:

@@ -12,7 +12,7 @@ from app.core.facts import History, Trust
 from app.core.github import Account
 from app.core.proofs.latency import Pace, pace
 from app.core.text import clean
-from app.db import account_notes, cases, personal, proofs, reports, trust
+from app.db import account_notes, cases, challenges, personal, proofs, reports, trust
 from app.db.account_notes import Note
 from app.db.proofs import Kept
 from app.flows import trusting
@@ -39,6 +39,9 @@ class PersonPage(Page):
     login: str
     history: History
     pace: Pace
+    # Of so many answers to questions of the gate about a change, so many touch it.
+    touching: int
+    questions: int
     proofs: tuple[Kept, ...]
     word: Trust | None
     words: tuple[Trust, ...]
@@ -58,6 +61,7 @@ def person(  # noqa: PLR0913 - the address
         login = reports.login_of(tx, where.id, account_id)
         if login is None:
             raise HTTPException(404, "Nobody with this id opened a pull request there")
+        answers = challenges.of_author(tx, where.id, account_id)
         shown = PersonPage(
             title=f"{login} in {where.full_name}",
             repository=where.full_name,
@@ -67,7 +71,9 @@ def person(  # noqa: PLR0913 - the address
             account_id=account_id,
             login=login,
             history=cases.history(tx, where.id, account_id, 0),
-            pace=pace(cases.answer_times(tx, where.id, account_id), latency_bands()),
+            pace=pace(challenges.latencies(answers), latency_bands()),
+            touching=sum(a.touches == "touches" for a in answers),
+            questions=sum(a.touches is not None for a in answers),
             proofs=proofs.of_account(tx, account_id, where.installation_id, where.id, now),
             word=trust.current(tx, where.id, account_id, now),
             words=trust.of_account(tx, where.id, account_id),

@@ -8,6 +8,8 @@ from fastapi import APIRouter, HTTPException, Path, Request
 from starlette.responses import Response
 
 from app.core.decision import Decision
+from app.core.proofs.challenge import Tick, step
+from app.core.proofs.telling import told
 from app.core.scoring import Score
 from app.db import campaigns, installations, proof_domains, pull_report
 from app.db.engine import Tx
@@ -78,6 +80,25 @@ class HandRow:
 
 
 @dataclass(frozen=True)
+class AnswerRow:
+    """An answer of the author's: how soon, and whether it touches the question about the change."""
+
+    at: datetime
+    after: str
+    touches: str
+
+
+@dataclass(frozen=True)
+class ChallengePart:
+    """Whether somebody is there."""
+
+    state: str
+    told: str
+    question: str
+    answers: tuple[AnswerRow, ...]
+
+
+@dataclass(frozen=True)
 class VersionRow:
     """One decision among those before it."""
 
@@ -120,6 +141,7 @@ class PullPage(Page):
     effects: tuple[ActRow, ...]
     hands: tuple[HandRow, ...]
     domains: tuple[Domain, ...]
+    challenge: ChallengePart
     simulate_href: str
     versions: tuple[VersionRow, ...]
 
@@ -141,7 +163,7 @@ def pull(  # noqa: PLR0913 - the address
         domains = _domains(tx, where, found, parts.clock())
     if found is None:
         raise HTTPException(404, "There is no such page")
-    shown = _page(where, found, campaign, domains, parts.settings.github_web_url)
+    shown = _page(where, found, campaign, domains, parts.settings.github_web_url, parts.clock())
     return render(request, "pull.html", shown)
 
 
@@ -154,8 +176,13 @@ def _domains(tx: Tx, where: Place, found: Whole | None, now: datetime) -> tuple[
     return proof_domains.of_author(tx, where.id, author.id, now)
 
 
-def _page(
-    where: Place, found: Whole, campaign: int | None, domains: tuple[Domain, ...], web_url: str
+def _page(  # noqa: PLR0913 - what the page shows
+    where: Place,
+    found: Whole,
+    campaign: int | None,
+    domains: tuple[Domain, ...],
+    web_url: str,
+    now: datetime,
 ) -> PullPage:
     last = found.decisions[0] if found.decisions else None
     pull, user = found.pull, found.pull.user
@@ -186,10 +213,24 @@ def _page(
         model=last.score.model if last else "",
         signals=_signals(last),
         effects=tuple(_act(e) for e in found.effects),
+        challenge=_challenge(found, now),
         hands=tuple(HandRow(h.at, h.login, words.HANDS[h.act], h.reason) for h in found.hands),
         domains=domains,
         simulate_href=f"/pull/{where.full_name}/{pull.number}/simulate",
         versions=tuple(_version(d) for d in found.decisions),
+    )
+
+
+def _challenge(found: Whole, now: datetime) -> ChallengePart:
+    stands = step(found.challenge, Tick(), now)
+    return ChallengePart(
+        state=stands.state.value.replace("_", " "),
+        told=str(told(stands)),
+        question=str(found.probe.sentence).replace("**", "") if found.probe else "",
+        answers=tuple(
+            AnswerRow(r.answered_at, words.span(r.asked_at, r.answered_at), r.touches or "")
+            for r in found.readings
+        ),
     )
 
 

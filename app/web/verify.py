@@ -12,12 +12,14 @@ from starlette.responses import RedirectResponse, Response
 from app.adapters.crypto import same
 from app.core.errors import RetryLater, UserError
 from app.core.github import Account
+from app.core.proofs.challenge import Tick, step
 from app.core.proofs.letters import MOST_BYTES
 from app.core.proofs.standing import enough
+from app.core.proofs.telling import told
 from app.core.proofs.tokens import LINK_LIVES
 from app.core.said import Sentence, say
 from app.core.text import one_line
-from app.db import cases, installations, mails, proofs
+from app.db import cases, challenges, installations, mails, proofs
 from app.db.cases import Row
 from app.db.installations import Standing
 from app.db.reports import Place, place_named
@@ -87,6 +89,8 @@ class VerifyPage(Page):
     login: str
     github_url: str
     proven_until: datetime | None
+    standing: str
+    question: str
     letter_to: str
     may_mail: bool
     mailed: bool
@@ -113,6 +117,7 @@ def verify(
         )
         waits = fairness.is_open(tx, row)
         last = mails.last(tx, account.id, where.id, now - LINK_LIVES)
+        asked = challenges.probe(tx, row.case.id)
     token = (
         parts.proving.letter_token(standing, account, shared=shared) if box and not found else ""
     )
@@ -128,6 +133,9 @@ def verify(
         login=account.login,
         github_url=f"{parts.settings.github_web_url}/{where.full_name}/pull/{row.case.number}",
         proven_until=found.until if found else None,
+        standing=words(told(step(row.asked.challenge, Tick(), now))),
+        # The emphasis is Markdown's, and the page's escaping is enough here.
+        question=words(asked.sentence).replace("**", "") if asked else "",
         letter_to=box.address(token) if box and token else "",
         may_mail=_may_mail(parts),
         mailed=mailed or last is not None,
@@ -295,6 +303,7 @@ WORDS: dict[str, Sentence] = {
     "maintainer_send": say("Ask"),
     "maintainer_asked": say("A maintainer is asked."),
     "thread": say("Answer on the pull request"),
+    "asked": say("One question about the change:"),
     "thread_how": say("Write there in a few words of your own, in any language."),
     "shared": say("It may count in all repositories of this owner"),
     "kept": say(

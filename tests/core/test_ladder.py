@@ -16,6 +16,8 @@ from app.core.github import Account, Branch, PullRequest
 from app.core.ladder import cured
 from app.core.modes import Mode
 from app.core.policy import Ladder, Policy, Rules
+from app.core.proofs.challenge import Ask, Challenge, step
+from app.core.proofs.following import follow
 from app.core.rules.base import Finding
 from app.core.rules.burst import BurstRule
 from app.core.rules.unattended import UnattendedRule
@@ -62,7 +64,12 @@ class Story:
     case: Case = field(default_factory=fresh_case)
     last: Decision | None = None
 
+    def keep(self, challenge: Challenge) -> None:
+        asked = self.facts.asked.model_copy(update={"challenge": challenge})
+        self.facts = self.facts.model_copy(update={"asked": asked})
+
     def look(self) -> Decision | None:
+        self.keep(follow(self.facts.asked.challenge, self.facts, self.now))
         decision = decide(self.case, self.facts, SURE, self.policy, "sha", self.now, means=MEANS)
         if decision is None:
             return None
@@ -80,8 +87,9 @@ class Story:
                 continue
             if planned.effect.kind == "ask_comment":
                 hours = planned.effect.grace_hours
-                asked = self.facts.asked.model_copy(update={"at": self.now, "hours": hours})
-                self.facts = self.facts.model_copy(update={"asked": asked})
+                grace = timedelta(hours=hours) if hours else None
+                ask = Ask(comment_id=self.case.notices + 1, grace=grace)
+                self.keep(step(self.facts.asked.challenge, ask, self.now))
                 self.case = self.case.model_copy(update={"notices": self.case.notices + 1})
             elif planned.effect.kind in {"close", "reopen"}:
                 closed = planned.effect.kind == "close"

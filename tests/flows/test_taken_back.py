@@ -1,6 +1,6 @@
 """What the gate did is taken back whole, whatever came between: label, question, words."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -151,8 +151,12 @@ def test_status_names_the_time_and_explain_what_its_author_may_read(gate: Any, a
     other = gate.world.open_pull(by="mia", files=("src/a.py",)).number
     gate.settle()
     say(gate, other, "/pulse status")
-    found = gate.sql("SELECT question_at FROM cases WHERE number = :n", n=other)[0]
-    ends = found["question_at"] + timedelta(hours=24)
+    (found,) = gate.sql(
+        "SELECT challenge->>'due_at' AS at FROM challenges JOIN cases ON case_id = cases.id"
+        " WHERE number = :n",
+        n=other,
+    )
+    ends = datetime.fromisoformat(found["at"])
     assert f"It is closed on {ends:%Y-%m-%d %H:%M} (UTC)" in status(gate, other)
     say(gate, other, "/pulse explain")
     assert "/pull/acme/widgets/" in status(gate, other)

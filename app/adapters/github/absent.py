@@ -10,6 +10,7 @@ from app.core.errors import RetryLater
 from app.core.facts import PublicEvent, RepositoryRef, Role
 from app.core.github import Account, Installation, PullRequest, RepositoryName
 from app.core.ports import Delivery, PolicyFile
+from app.core.proofs.diff import Patch
 
 
 def _nobody() -> NoReturn:
@@ -28,6 +29,10 @@ class NoGitHub:
         _nobody()
 
     def change(self, repository: RepositoryRef, number: int) -> Change:  # noqa: ARG002 - the port's
+        """See the port."""
+        _nobody()
+
+    def patches(self, repository: RepositoryRef, number: int) -> tuple[Patch, ...]:  # noqa: ARG002 - the port's
         """See the port."""
         _nobody()
 

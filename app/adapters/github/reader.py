@@ -16,9 +16,10 @@ from app.adapters.github.public_events import public_events
 from app.core.change import Change
 from app.core.errors import Rejected, RetryLater
 from app.core.facts import PublicEvent, RepositoryRef, Role
-from app.core.github import Account, Id, Line, Narrow, PullRequest
+from app.core.github import Account, Id, Line, Narrow, Prose, PullRequest
 from app.core.policy import LIMIT, PATH
 from app.core.ports import PolicyFile
+from app.core.proofs.diff import Patch, Status
 
 
 class _Permissions(Narrow):
@@ -70,6 +71,12 @@ class _File(Narrow):
     content: str = ""
 
 
+class _Patch(Narrow):
+    filename: Prose
+    status: Status
+    patch: Prose = ""
+
+
 class GitHubReader:
     """`core.ports.Reader`. `connect` gives the connection of an installation."""
 
@@ -105,6 +112,13 @@ class GitHubReader:
     def change(self, repository: RepositoryRef, number: int) -> Change:
         """What a pull request changes and is for; see the port."""
         return read_change(self._connect(repository.installation_id), repository, number)
+
+    def patches(self, repository: RepositoryRef, number: int) -> tuple[Patch, ...]:
+        """The first hundred files of the diff; see the port."""
+        where = _repository(repository) + path("pulls", number, "files")
+        answer = self._connect(repository.installation_id).read(where, {"per_page": "100"})
+        found = (narrow(_Patch, item) for item in items(answer.payload))
+        return tuple(Patch(path=one.filename, status=one.status, text=one.patch) for one in found)
 
     def spoke_since(
         self, repository: RepositoryRef, number: int, account: Account, since: datetime

@@ -35,7 +35,7 @@ from app.core.effects import (
 )
 from app.core.errors import Rejected, RetryLater
 from app.core.facts import RepositoryRef
-from app.core.github import Account, Id, Narrow
+from app.core.github import Account, Id, Moment, Narrow
 from app.core.text import clean
 
 MAX_COMMENT = 65_000  # GitHub's own limit is 65,536
@@ -49,6 +49,7 @@ SEARCHED_PAGES = 10
 
 class _Written(Narrow):
     id: Id
+    created_at: Moment | None = None
 
 
 class _App(Narrow):
@@ -60,6 +61,7 @@ class _Comment(Narrow):
     body: str | None = None
     user: Account | None = None
     performed_via_github_app: _App | None = None
+    created_at: Moment | None = None
 
 
 class _Named(Narrow):
@@ -195,7 +197,7 @@ class GitHubWriter:
         if write.again:
             earlier = self._find_comment(write)
             if earlier is not None:
-                return Receipt(id=earlier, changed=False)
+                return Receipt(id=earlier.id, at=earlier.created_at, changed=False)
         text = {"body": _body(body, write.key)}
         return _receipt(write.github.write("POST", f"{write.issue}/comments", text))
 
@@ -225,14 +227,14 @@ class GitHubWriter:
                 return issue.id
         return None
 
-    def _find_comment(self, write: _Write) -> int | None:
+    def _find_comment(self, write: _Write) -> _Comment | None:
         """Our comment that carries the key; a marker that anybody else planted is none."""
         for page in _newest_pages(write.github, f"{write.issue}/comments"):
             for item in items(page.payload):
                 comment = narrow(_Comment, item)
                 marked = (comment.body or "").rstrip().endswith(_marker(write.key))
                 if marked and self._is_ours(comment.user, comment.performed_via_github_app):
-                    return comment.id
+                    return comment
         return None
 
     def _is_ours(self, by: Account | None, app: _App | None) -> bool:
@@ -354,7 +356,8 @@ def _set_state(write: _Write, state: str) -> Receipt:
 
 
 def _receipt(answer: Answer) -> Receipt:
-    return Receipt(id=narrow(_Written, answer.payload, maybe_done=True).id)
+    made = narrow(_Written, answer.payload, maybe_done=True)
+    return Receipt(id=made.id, at=made.created_at)
 
 
 def _newest_pages(github: Connection, where: str, accept: tuple[int, ...] = ()) -> Iterator[Answer]:

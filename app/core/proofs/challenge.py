@@ -1,10 +1,12 @@
 """A challenge: the request to show that somebody is there, from not asked to how it ended.
 
     not asked ──ask──▶ asked ──answer──▶ answered ──accept──▶ verified
-                        │ ▲                 └──decline──▶ failed
-    the window ends ──▶ │ └──ask again
+                        │ ▲                 ├──decline──▶ failed
+    the window ends ──▶ │ └──ask again ─────┘
                         ▼
                      expired ──answer──▶ answered
+
+A question without a window, after which nothing follows, never expires.
 
 A proof verifies and a maintainer waives from anywhere. Nobody is locked out: who answers late has
 answered, who proves late is verified. What a maintainer said holds until a maintainer takes it back;
@@ -24,7 +26,7 @@ from app.core.fact import Fact
 from app.core.github import Id, Moment
 
 MOST_ASKS = 3  # comments that ask something, for one pull request
-LEAST_GRACE = timedelta(hours=24)
+LEAST_GRACE = timedelta(hours=1)
 MOST_GRACE = timedelta(days=365)
 
 
@@ -41,15 +43,18 @@ class State(StrEnum):
 
 
 class Ask(Fact):
-    """Our question stands on GitHub as this comment, and announces the window. Never before that."""
+    """Our question stands on GitHub as this comment, and announces the window. Never before that.
+
+    `grace` is None where nothing follows from silence.
+    """
 
     kind: Literal["ask"] = "ask"
     comment_id: Id
-    grace: Annotated[timedelta, Field(ge=LEAST_GRACE, le=MOST_GRACE)]
+    grace: Annotated[timedelta, Field(ge=LEAST_GRACE, le=MOST_GRACE)] | None
 
 
 class Answer(Fact):
-    """Somebody wrote in the thread. Only the author's words count, by numeric id."""
+    """Somebody wrote, pushed or edited. Only what the author does counts, by numeric id."""
 
     kind: Literal["answer"] = "answer"
     account_id: Id
@@ -91,6 +96,15 @@ class Withdraw(Fact):
     by: Id
 
 
+class End(Fact):
+    """The question no longer counts: no rule asks it any more, or the pull request has ended.
+
+    Who is asked later is asked anew, with all the time again. An answer stays one.
+    """
+
+    kind: Literal["end"] = "end"
+
+
 class Tick(Fact):
     """Time went by; the sweeper says so once `due` has come."""
 
@@ -98,7 +112,7 @@ class Tick(Fact):
 
 
 Event = Annotated[
-    Ask | Answer | Prove | Lose | Judge | Waive | Withdraw | Tick, Field(discriminator="kind")
+    Ask | Answer | Prove | Lose | Judge | Waive | Withdraw | End | Tick, Field(discriminator="kind")
 ]
 EVENTS: TypeAdapter[Event] = TypeAdapter(Event)
 
@@ -110,13 +124,14 @@ class Challenge(Fact):
 
     `account_id` is the author's. `questions` are our comments that asked. `since` is when the first
     of them that still waits for words was asked; `due_at` the end of the window, None where none
-    runs. `word` is a maintainer's and `by` whose; `until` the end of the author's proof.
+    runs; `expired`: one ended. `word` is a maintainer's and `by` whose; `until` the end of the author's proof.
     """
 
     account_id: Id
     questions: Annotated[tuple[Id, ...], Field(max_length=MOST_ASKS)] = ()
     since: Moment | None = None
     due_at: Moment | None = None
+    expired: bool = False
     answered_at: Moment | None = None
     word: Word | None = None
     by: Id | None = None
@@ -133,7 +148,7 @@ class Challenge(Fact):
             return State.ANSWERED
         if self.since is None:
             return State.NOT_ASKED
-        return State.EXPIRED if self.due_at is None else State.ASKED
+        return State.EXPIRED if self.expired else State.ASKED
 
     @property
     def due(self) -> datetime | None:
@@ -143,8 +158,8 @@ class Challenge(Fact):
     @property
     def may_ask(self) -> bool:
         """Whether one more question would change something."""
-        waits = self.state in {State.NOT_ASKED, State.ASKED, State.EXPIRED}
-        return waits and len(self.questions) < MOST_ASKS
+        open_ = {State.NOT_ASKED, State.ASKED, State.ANSWERED, State.EXPIRED}
+        return self.state in open_ and len(self.questions) < MOST_ASKS
 
     def but(self, **changed: object) -> "Challenge":
         """The same with some fields changed, and checked."""
@@ -176,6 +191,8 @@ def step(old: Challenge, event: Event, now: datetime) -> Challenge:
             return old if said else _settled(old).but(word=State.WAIVED, by=event.by)
         case Withdraw():
             return old.but(word=None, by=None)
+        case End():
+            return _settled(old)
         case Tick():
             return _ticked(old, now)
 
@@ -186,17 +203,21 @@ def _settled(old: Challenge) -> Challenge:
     A window that ran is not taken up again half over, should the proof or the word end: whoever is
     to answer then is asked anew, and has all the time again.
     """
-    return old.but(since=None, due_at=None)
+    return old.but(since=None, due_at=None, expired=False)
 
 
 def _asked(old: Challenge, event: Ask, now: datetime) -> Challenge:
     if not old.may_ask or event.comment_id in old.questions:
         return old
-    ends = now + event.grace
-    if old.due_at is not None:
-        ends = max(old.due_at, ends)  # what was announced is kept
-    questions = (*old.questions, event.comment_id)
-    return old.but(questions=questions, since=old.since or now, due_at=ends)
+    ends = [now + event.grace] if event.grace is not None else []
+    ends += [old.due_at] if old.due_at is not None else []  # what was announced is kept
+    return old.but(
+        questions=(*old.questions, event.comment_id),
+        since=old.since or now,
+        due_at=max(ends, default=None),
+        expired=False,
+        answered_at=None,
+    )
 
 
 def _answered(old: Challenge, event: Answer, now: datetime) -> Challenge:
@@ -211,4 +232,5 @@ def _answered(old: Challenge, event: Answer, now: datetime) -> Challenge:
 def _ticked(old: Challenge, now: datetime) -> Challenge:
     if old.until is not None:
         return old.but(until=None) if old.until <= now else old
-    return old.but(due_at=None) if old.due_at is not None and old.due_at <= now else old
+    over = old.due_at is not None and old.due_at <= now
+    return old.but(due_at=None, expired=True) if over else old

@@ -15,6 +15,7 @@ from app.core.proofs.challenge import (
     Answer,
     Ask,
     Challenge,
+    End,
     Judge,
     Lose,
     Prove,
@@ -50,17 +51,17 @@ REACHED: dict[str, list[Any]] = {
 # From each state by each event: the state after it.
 COLUMNS = {
     "ask": ASK_AGAIN, "answer": ANSWER, "prove": PROVE, "lose": Lose(), "accept": ACCEPT,
-    "decline": DECLINE, "waive": WAIVE, "withdraw": WITHDRAW, "tick": Tick(),
+    "decline": DECLINE, "waive": WAIVE, "withdraw": WITHDRAW, "tick": Tick(), "end": End(),
 }  # fmt: skip
 TABLE = {
-    #             ask          answer       prove       lose         accept       decline      waive       withdraw     tick
-    "not_asked": ("asked",     "not_asked", "verified", "not_asked", "not_asked", "not_asked", "waived",   "not_asked", "not_asked"),
-    "asked":     ("asked",     "answered",  "verified", "asked",     "asked",     "asked",     "waived",   "asked",     "expired"),
-    "answered":  ("answered",  "answered",  "verified", "answered",  "verified",  "failed",    "waived",   "answered",  "answered"),
-    "verified":  ("verified",  "verified",  "verified", "not_asked", "verified",  "verified",  "verified", "verified",  "verified"),
-    "expired":   ("asked",     "answered",  "verified", "expired",   "expired",   "expired",   "waived",   "expired",   "expired"),
-    "waived":    ("waived",    "waived",    "verified", "waived",    "waived",    "waived",    "waived",   "not_asked", "waived"),
-    "failed":    ("failed",    "failed",    "verified", "failed",    "verified",  "failed",    "waived",   "answered",  "failed"),
+    #             ask          answer       prove       lose         accept       decline      waive       withdraw     tick         end
+    "not_asked": ("asked",     "not_asked", "verified", "not_asked", "not_asked", "not_asked", "waived",   "not_asked", "not_asked", "not_asked"),
+    "asked":     ("asked",     "answered",  "verified", "asked",     "asked",     "asked",     "waived",   "asked",     "expired", "not_asked"),
+    "answered":  ("asked",     "answered",  "verified", "answered",  "verified",  "failed",    "waived",   "answered",  "answered", "answered"),
+    "verified":  ("verified",  "verified",  "verified", "not_asked", "verified",  "verified",  "verified", "verified",  "verified", "verified"),
+    "expired":   ("asked",     "answered",  "verified", "expired",   "expired",   "expired",   "waived",   "expired",   "expired", "not_asked"),
+    "waived":    ("waived",    "waived",    "verified", "waived",    "waived",    "waived",    "waived",   "not_asked", "waived", "waived"),
+    "failed":    ("failed",    "failed",    "verified", "failed",    "verified",  "failed",    "waived",   "answered",  "failed", "failed"),
 }  # fmt: skip
 
 
@@ -172,12 +173,13 @@ class OneChallenge(RuleBasedStateMachine):
     @rule(target=given, hours=st.integers(24, 24 * 20))
     def we_ask(self, hours: int) -> Ask:
         event = Ask(comment_id=100 + self.asks, grace=hours * HOUR)
-        free = self.word is None and self.proof is None and not self.answered
+        free = self.word is None and self.proof is None
         if free and self.asks < MOST_ASKS:
             assert self.challenge.may_ask
             if not any(end > self.now for end in self.windows) and self.challenge.state != "asked":
                 self.windows = []
             self.asks += 1
+            self.answered = False
             self.windows.append(self.now + event.grace)
             self.waits_since = self.waits_since or self.now
         else:

@@ -37,6 +37,7 @@ class Acts(Admin):
         files: Sequence[str | tuple[str, int, int, str]] = (),
         closes: Sequence[int] = (),
         head_files: Mapping[str, str] | None = None,
+        patches: Mapping[str, str] | None = None,
     ) -> Pull:
         """Somebody opens a pull request: from a fork, or from a branch of the repository."""
         repository, user = self.repository(repo), self.user(by)
@@ -53,6 +54,10 @@ class Acts(Admin):
         for path, text in (head_files or {}).items():
             pull.head_files[path] = text.encode()
             pull.files.append((path, 1, 1, "MODIFIED"))
+        for path, text in (patches or {}).items():
+            pull.patches[path] = text
+            rows = [row[:1] for row in text.split("\n")]
+            pull.files.append((path, rows.count("+"), rows.count("-"), "MODIFIED"))
         pull.commits, pull.closes = [PullCommit(sha, user, at=now)], list(closes)
         self.tell_pull("opened", repository, pull, user)
         return pull

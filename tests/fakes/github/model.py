@@ -142,6 +142,8 @@ class Pull:
     files: list[tuple[str, int, int, str]] = field(default_factory=list)
     commits: list["PullCommit"] = field(default_factory=list)
     closes: list[int] = field(default_factory=list)
+    # The hunks of those files that GitHub shows some for.
+    patches: dict[str, str] = field(default_factory=dict)
     # Files of its head that differ from the base.
     head_files: dict[str, bytes] = field(default_factory=dict)
     reviews: list[dict[str, Any]] = field(default_factory=list)
