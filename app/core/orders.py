@@ -128,7 +128,7 @@ class Scene(Fact):
     target_role: Role = Role.NONE
     now: datetime
     # Where the request stands to show that somebody is there.
-    challenge: Challenge | None = None
+    challenge: Challenge = Challenge(account_id=0)
 
 
 def may(request: Request) -> bool:
@@ -171,7 +171,6 @@ def obey(request: Request, scene: Scene) -> Outcome:
 
 
 _ANSWERS: dict[Command, Sentence] = {
-    "status": say("This is where it stands."),
     "exempt": say("No rule applies to this pull request any more."),
     "hold": say("A maintainer holds it as it is. Nothing is asked and nothing is closed."),
     "close": say("A maintainer has it closed."),
@@ -181,7 +180,7 @@ _ANSWERS: dict[Command, Sentence] = {
 
 def _said(request: Request, scene: Scene) -> Sentence | None:
     """What is answered to a command that is carried out as it stands."""
-    if request.command == "status" and scene.challenge is not None:
+    if request.command == "status":
         return told(scene.challenge)
     if request.command == "explain":
         return _explained(request, scene)

@@ -203,7 +203,7 @@ def test_verify_asks_whoever_was_left_in_peace(gate: Any) -> None:
 def test_status_and_explain_answer_its_author(gate: Any, asked: int) -> None:
     before = len(gate.world.pull(asked).comments)
     assert reactions(say(gate, asked, "/pulse status", by="stranger")) == ["eyes"]
-    assert "This is where it stands." in status(gate, asked)
+    assert "Its author answered; a maintainer will look at it." in status(gate, asked)
     assert "linked to no issue" in status(gate, asked)
     say(gate, asked, "/pulse explain")
     assert f"](https://gate.example/pull/acme/widgets/{asked})" in status(gate, asked)

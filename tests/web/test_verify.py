@@ -1,15 +1,20 @@
 """The page where an author shows that somebody is there."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
 from sqlalchemy import Engine, text
 
+from app.core.effects import Notice, Receipt
 from app.core.github import Account
 from app.core.modes import Mode
 from app.core.proofs.mails import Mail
+from app.core.proofs.probe import Probe
+from app.core.said import say
+from app.db import cases, challenges
 from tests.fakes.github import GitHub
 from tests.fakes.letters import written
 from tests.fakes.names import Names
@@ -287,3 +292,19 @@ def test_a_domain_that_takes_no_mail_is_told_plainly(
             assert mails(server, engine) == []
             author.post(f"{PAGE}/mail", data={"address": "alice@corp.example"})
             assert len(mails(server, engine)) == 1
+
+
+def test_it_says_where_it_stands_and_what_was_asked(
+    author: httpx.Client, decided: Decided, mine: Any
+) -> None:
+    assert "Its author is asked nothing." in author.get(PAGE).text
+    with decided.database.begin() as tx:
+        row = cases.get(tx, mine.id, 7)
+        assert row is not None
+        probe = Probe(kind="added", sentence=say("Why **{name}**?", name="<b>"), names=("<b>",))
+        asked = Notice(kind="ask_comment", body="", grace_hours=24, probe=probe)
+        now = datetime.now(UTC)
+        challenges.asked(tx, row.case.id, asked, Receipt(id=1, at=now), now, now)
+    page = author.get(PAGE).text
+    assert f"has until {now + timedelta(hours=24):%Y-%m-%d %H:%M} (UTC) to answer" in page
+    assert "Why &lt;b&gt;?" in page

@@ -34,6 +34,8 @@ def follow(old: Challenge, facts: Facts, now: datetime) -> Challenge:
     found = old
     for event, at in _events(old, facts, now):
         found = step(found, event, at)
+    for word in _words(found, facts):
+        found = step(found, word, now)
     return found
 
 
@@ -53,7 +55,6 @@ def _events(old: Challenge, facts: Facts, now: datetime) -> Iterator[tuple[Event
         yield Prove(account_id=old.account_id, until=facts.proof.until), now
     elif old.until is not None:
         yield Lose(), now
-    yield from ((event, now) for event in _words(old, facts))
 
 
 def _words(old: Challenge, facts: Facts) -> Iterator[Event]:

@@ -202,3 +202,17 @@ def test_a_configuration_that_cannot_be_read(
     scripted.on("GET", "/contents/", Reply(json=answer))
     with pytest.raises(RetryLater, match="cannot read"):
         reader.policy_file(repository)
+
+
+def test_the_diff_with_and_without_hunks(
+    scripted: Scripted, reader: GitHubReader, repository: RepositoryRef
+) -> None:
+    files = [
+        {"filename": "a.py", "status": "modified", "patch": "@@ -1 +1 @@\n-x\x00\n+y", "sha": SHA},
+        {"filename": "logo.png", "status": "added", "patch": None},
+    ]
+    scripted.on("GET", "/repos/acme/widgets/pulls/5/files$", Reply(json=files))
+    code, image = reader.patches(repository, 5)
+    assert (code.path, code.status, code.text) == ("a.py", "modified", "@@ -1 +1 @@\n-x\n+y")
+    assert (image.path, image.text) == ("logo.png", "")
+    assert scripted.asked("GET", "files$")[0].query["per_page"] == "100"
