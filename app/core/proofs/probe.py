@@ -24,7 +24,9 @@ _NAME_BEFORE = re.compile(
     r"([A-Za-z_]\w{2,40})\"?'?\s*(?::\s*[\w.\[\]| ]{1,30})?\s*(?:=|:|\()[^=]*$"
 )
 # A condition that can be shown: names, numbers and operators, no words of the author's own.
-_IF = re.compile(r"^\s*(?:\}?\s*else\s+)?(?:if|elif|while)\b\s*(.{3,90}?)\s*[:{]?\s*$")
+_IF = re.compile(
+    r"^\s*(?:\}?\s*else\s+)?(?:if|elif|while)\b\s*(?:constexpr\s*)?(.{3,90}?)\s*[:{]?\s*$"
+)
 _PLAIN_CONDITION = re.compile(r"^[\w\s.\[\]()<>=!&|+\-*%,]{3,70}$", re.ASCII)
 _COMPARES = re.compile(r"[<>]=?|==|!=|\bis\b|\bnot\b|\bin\b|!\w|&&|\|\|")
 _EXCEPT = re.compile(r"^\s*(?:except\s+\(?|\}?\s*catch\s*\(\s*(?:const\s+)?)([A-Za-z_][\w.]{2,60})")
@@ -259,7 +261,9 @@ def _dependency(patch: Patch, found: Sequence[Line]) -> Iterator[Probe]:
         met = _NEEDED.match(line.text) if line.sign == "+" else None
         if met is None or met[1] in old or met[1].casefold() in _NO_NAMES:
             continue
-        if not re.search(r"\d", line.text):
+        # A setting of a tool looks like a dependency there; a dependency stands in quotes.
+        setting = patch.name == "pyproject.toml" and not line.text.lstrip().startswith('"')
+        if setting or not re.search(r"\d", line.text):
             continue
         yield Probe(
             kind="dependency",

@@ -87,6 +87,8 @@ def test_dependencies_far_files_and_functions_that_were_touched() -> None:
     needs = one("requirements.txt", " attrs==25.1", "+httpx==0.28")
     assert said(needs).startswith("[dependency] **requirements.txt** asks for **httpx** now.")
     assert ask(needs, body="uses httpx") is None
+    assert ask(one("pyproject.toml", '+python_version = "3.12"')) is None
+    assert "**httpx**" in said(one("pyproject.toml", '+    "httpx>=0.28",'))
     near = [one(f"core/{name}.py", "+x = y") for name in "abc"]
     far = one("web/page.py", "+x = y")
     assert (
