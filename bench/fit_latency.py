@@ -111,8 +111,10 @@ def sequences(
 
 def _names() -> list[str]:
     """The bands in words."""
-    at = [f"{e / 60:g} min" if e <= 3600 else f"{e / 3600:g} h" for e in EDGES]
-    between = [f"{a.split()[0]} - {b}" for a, b in pairwise(at)]
+    at = [f"{e / 60:g} min" if e < 3600 else f"{e / 3600:g} h" for e in EDGES]
+    between = [
+        f"{a.split()[0] if a.split()[1] == b.split()[1] else a} - {b}" for a, b in pairwise(at)
+    ]
     return [f"< {at[0]}", *between, f"> {at[-1]}"]
 
 

@@ -3,9 +3,13 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import Engine, text
 
+from app.core.effects import Notice, Receipt
 from app.core.github import Account
 from app.core.modes import Mode
+from app.core.proofs.probe import Probe
+from app.core.said import say
 from app.core.text import one_line
+from app.db import cases, challenges
 from tests.scorer import SCORER
 from tests.web.deciding import NOON, Decided
 from tests.web.serving import Server
@@ -101,6 +105,18 @@ def test_a_pull_request_whole(server: Server, decided: Decided):
     page = server.http.get("/pull/northlight/lumen/7").text
     for said in ("Seven", "$(reboot)", "burst", "One account opened 44", "only recorded",
                  "needs-verification", "/pulse reopen", SCORER.model, "observe"):  # fmt: skip
+        assert said in page, said
+    assert "not asked</strong>: Its author is asked nothing." in page
+    with decided.database.begin() as tx:
+        row = cases.get(tx, repository.id, 7)
+        assert row is not None
+        probe = Probe(kind="added", sentence=say("Why **{name}**?", name="<b>"), names=("<b>",))
+        asked = Notice(kind="ask_comment", body="", probe=probe)
+        challenges.asked(tx, row.case.id, asked, Receipt(id=1, at=NOON), NOON, NOON)
+        later = NOON + timedelta(minutes=7)
+        challenges.said(tx, row.case.id, by_author=True, at=later, body="<b> since")
+    page = server.http.get("/pull/northlight/lumen/7").text
+    for said in ("asked</strong>", "Why &lt;b&gt;?", "answered within 7 minutes"):
         assert said in page, said
     assert server.http.get("/pull/northlight/lumen/8").status_code == 404
     assert server.http.get("/pull/northlight/none/7").status_code == 404
