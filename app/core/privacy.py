@@ -49,6 +49,15 @@ _CLASSES = (
         why="what still stands on GitHub has to be taken back until then",
     ),
     DataClass(
+        name="challenges",
+        about="Whether somebody was asked to show that they are there, what was asked about the change, how "
+        "it stands, and how soon they answered, without a word of it",
+        tables=("challenges", "answers"),
+        keep=None,
+        erased="once it ended",
+        why="with the pull request",
+    ),
+    DataClass(
         name="sketches",
         about="Sketches of words and changes, to find near-duplicates",
         tables=("likenesses",),

@@ -11,10 +11,12 @@ from app.db import audit as log
 from app.db.engine import Tx
 from app.db.tables import (
     account_activity,
+    answers,
     appeals,
     audit,
     campaigns,
     cases,
+    challenges,
     decisions,
     erasures,
     hands,
@@ -165,7 +167,7 @@ def _erase_ended(tx: Tx, account_id: int, before: datetime) -> None:
         select(cases.c.id, cases.c.repository_id, cases.c.number).where(ended).limit(MOST)
     ).all()
     ids = [row.id for row in found]
-    for table in (decisions, hands, likenesses):
+    for table in (decisions, hands, likenesses, answers, challenges):
         tx.execute(delete(table).where(table.c.case_id.in_(ids)))
     tx.execute(delete(outbox).where(outbox.c.case_id.in_(ids)))
     tx.execute(update(appeals).where(appeals.c.case_id.in_(ids)).values(words=""))
