@@ -17,7 +17,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from app.core.proofs.diff import from_git
-from app.core.proofs.probe import Probe, question
+from app.core.proofs.probe import Probe
+from app.core.proofs.question import question
 
 ROOT = Path(__file__).resolve().parent.parent
 

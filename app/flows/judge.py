@@ -15,7 +15,7 @@ from app.core.ladder import LIFE, wants_change
 from app.core.policy import Policy
 from app.core.ports import Reader
 from app.core.proofs.following import follow
-from app.core.proofs.probe import question
+from app.core.proofs.question import question
 from app.core.rules import RULES, burst
 from app.core.scoring import Scorer
 from app.db import activity, cases, neighbours

@@ -1,4 +1,4 @@
-"""The probe: one useful question about this very change, or none where none makes sense.
+"""The probe: what could usefully be asked about a very change.
 
 It names a path, a symbol or a value of the diff. It is no trick and has no right answer: whoever
 stands behind the change knows, in any language, what it was run with and why it is there. All text
@@ -43,32 +43,11 @@ _REQUIREMENTS = re.compile(
 _NEEDED = re.compile(
     r"^\s*\"?([A-Za-z@][\w./@-]{1,60}?)\"?\s*(?:\[[\w,]+\]\"?\s*)?(?:[=~<>^!]=?|:|\s+v\d)\s*\S"
 )
-_NO_NAMES = frozenset(
-    [
-        "version",
-        "name",
-        "description",
-        "requires-python",
-        "python",
-        "license",
-        "type",
-        "main",
-        "private",
-        "scripts",
-        "edition",
-        "authors",
-        "homepage",
-        "repository",
-        "readme",
-        "module",
-        "go",
-        "dependencies",
-        "devDependencies",
-        "engines",
-        "node",
-        "line-length",
-    ]
-)
+_NO_NAMES = frozenset({
+    "version", "name", "description", "requires-python", "python", "license", "type", "main",
+    "private", "scripts", "edition", "authors", "homepage", "repository", "readme", "module", "go",
+    "dependencies", "devDependencies", "engines", "node", "line-length",
+})  # fmt: skip
 # What changes with every release or every year says nothing about the change.
 _DULL = re.compile(
     r"version|copyright|license|\bdate\b|sha|hash|digest|https?:|\bport\b", re.IGNORECASE
@@ -83,39 +62,8 @@ class Probe(Fact):
     names: tuple[str, ...]
 
 
-# The kinds that ask for what only a run shows come first; the wide ones only where nothing else is.
-_TIERS: tuple[tuple[Kind, ...], ...] = (
-    ("value", "condition", "caught", "empty"),
-    ("dependency", "removed", "added"),
-    ("file", "touched"),
-)
-
-
-def question(patches: Sequence[Patch], title: str, body: str, pick: int) -> Probe | None:
-    """A question about this change; None where none fits. `pick` is random and chooses among those that do.
-
-    What title or body already say is not asked. The same arguments give the same question.
-    """
-    said = f"{title}\n{body}".casefold()
-    found: dict[Kind, Probe] = {}
-    for probe in _candidates(patches):
-        if probe.kind not in found and not _is_answered(probe, said):
-            found[probe.kind] = probe
-    for tier in _TIERS:
-        fits = [found[kind] for kind in tier if kind in found]
-        if fits:
-            return fits[pick % len(fits)]
-    return None
-
-
-def _is_answered(probe: Probe, said: str) -> bool:
-    """Whether the description deals with it: it has the new value, or names the dependency."""
-    if probe.kind in {"value", "dependency", "condition", "caught", "removed"}:
-        return probe.names[0].casefold() in said
-    return False
-
-
-def _candidates(patches: Sequence[Patch]) -> Iterator[Probe]:
+def candidates(patches: Sequence[Patch]) -> Iterator[Probe]:
+    """All that could be asked of a change, in the order of its files."""
     left = MOST_LINES
     asked = [p for p in patches if _PLAIN_PATH.match(p.path) and not p.is_made]
     for patch in asked:

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.proofs.diff import MOST_LINES, Patch, from_git, lines
-from app.core.proofs.probe import Probe, question
+from app.core.proofs.probe import Probe
+from app.core.proofs.question import question
 from app.core.proofs.symbols import defined, parameters
 from app.core.render import in_markdown
 from app.core.said import english
