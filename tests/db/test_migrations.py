@@ -13,9 +13,11 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import OperationalError
 
+from app.core.proofs.challenge import Challenge
 from app.db.migrate import current, downgrade, fits, head, upgrade
 from app.db.tables import metadata
 
+DUE = "2026-12-02 12:00:00+00:00"
 LOCK = {"key": 0x70756C7365}
 
 
@@ -159,3 +161,45 @@ def test_which_schemas_this_code_works_on() -> None:
     assert fits("one-of-a-newer-release")
     assert not fits(None)
     assert not fits("0001")
+
+
+def test_questions_that_stood_before_challenges_were_kept_stand_after(
+    url: str, fresh: Engine
+) -> None:
+    upgrade(url, "0013")
+    with fresh.begin() as tx:
+        tx.execute(
+            text(
+                "INSERT INTO installations (id, account_id, account_login, installed_at)"
+                " VALUES (1, 1, 'acme', now())"
+            )
+        )
+        tx.execute(
+            text(
+                "INSERT INTO repositories (id, installation_id, owner, name, installed_at)"
+                " VALUES (1, 1, 'acme', 'widgets', now())"
+            )
+        )
+        for number, acted in ((1, "NULL"), (2, "'2026-12-01T13:00Z'"), (3, "'2026-12-01T11:00Z'")):
+            tx.execute(
+                text(
+                    "INSERT INTO cases (repository_id, number, author_id, snapshot, opened_at,"
+                    " updated_at, pull_state, question_at, question_hours, question_comment_id,"
+                    " author_at, asked_at, first_answer_at)"
+                    " VALUES (1, :n, 7, '{}', now(), now(), 'open', '2026-12-01T12:00Z', 24, 5,"
+                    f" {acted}, now(), now())"
+                ),
+                {"n": number},
+            )
+    upgrade(url)
+    with fresh.connect() as tx:
+        rows = tx.execute(text("SELECT challenge, state FROM challenges ORDER BY case_id")).all()
+        found = [Challenge.model_validate(row.challenge) for row in rows]
+        assert [one.state for one in found] == ["asked", "answered", "asked"]
+        assert [row.state for row in rows] == ["asked", "answered", "asked"]
+        assert [str(one.due) for one in found] == [DUE, "None", DUE]
+        assert tx.scalar(text("SELECT count(*) FROM answers")) == 3
+    downgrade(url, "0013")
+    with fresh.connect() as tx:
+        asked = tx.execute(text("SELECT question_at, question_hours FROM cases ORDER BY id")).all()
+        assert [row.question_hours for row in asked] == [24, 0, 24]
