@@ -10,7 +10,7 @@ from typing import Literal
 
 from app.core.fact import Fact
 
-Erased = Literal["at once", "once it ended", "stays"]
+Erased = Literal["at once", "30 days after it ended", "stays"]
 
 
 class DataClass(Fact):
@@ -37,15 +37,15 @@ _CLASSES = (
         "others wrote there and when their author answered, and which issues they are for",
         tables=("cases", "case_issues", "campaign_members", "campaigns"),
         keep=None,
-        erased="once it ended",
-        why="an open one is still being decided on; that there was one, without account and text, stays",
+        erased="30 days after it ended",
+        why="a flood must not wipe itself out as it goes on; that there was one, without account and text, stays",
     ),
     DataClass(
         name="decisions",
         about="What was decided, why, and what was done about it",
         tables=("decisions", "outbox", "hands", "undo_cases"),
         keep=None,
-        erased="once it ended",
+        erased="30 days after it ended",
         why="what still stands on GitHub has to be taken back until then",
     ),
     DataClass(
@@ -54,7 +54,7 @@ _CLASSES = (
         "it stands, and how soon they answered, without a word of it",
         tables=("challenges", "answers"),
         keep=None,
-        erased="once it ended",
+        erased="30 days after it ended",
         why="with the pull request",
     ),
     DataClass(
@@ -63,7 +63,7 @@ _CLASSES = (
         tables=("likenesses",),
         keep=90 * DAY,
         since="the pull request was opened",
-        erased="once it ended",
+        erased="30 days after it ended",
         why="with the pull request",
     ),
     DataClass(
@@ -79,7 +79,7 @@ _CLASSES = (
         about="Appeals, in their author's words",
         tables=("appeals",),
         keep=None,
-        erased="once it ended",
+        erased="30 days after it ended",
         why="the words go; that there was an appeal, and how it ended, stays",
     ),
     DataClass(
@@ -169,7 +169,7 @@ _CLASSES = (
         tables=("inbox", "payloads"),
         keep=7 * DAY,
         since="they came; that one came is kept longer, without its content",
-        erased="once it ended",
+        erased="30 days after it ended",
         why="what they told is in the classes above",
         shown=False,
     ),

@@ -1,14 +1,17 @@
 """All that is kept of one account: shown, handed over, and erased, table by table."""
 
-from datetime import datetime
+import json
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, RowMapping, Table, and_, delete, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 
+from app.core.effects import EffectState
 from app.core.privacy import CLASSES
 from app.db import audit as log
 from app.db.engine import Tx
+from app.db.packing import unpack
 from app.db.tables import (
     account_activity,
     answers,
@@ -38,11 +41,16 @@ from app.db.tables import (
 )
 
 MOST = 5000  # rows of one table; a page says where there are more
-# Keys to something, and what is no more than a copy for the machine.
+# An erased pull request stays for so long after it ended: else a flood would wipe itself out as it
+# goes on.
+WAITS = timedelta(days=30)
+# Keys to something, what is no more than a copy for the machine, and what would tell how others use
+# an address: equal hashes in two exports, or that an address gets no more mails.
 _HIDDEN = frozenset(
     {
-        *("token_hash", "code_hash", "id_hash", "sealed", "events", "fingerprint"),
-        *("bands", "lease_until", "rung_at", "updated_rank"),
+        *("token_hash", "code_hash", "id_hash", "address_hash", "domain_hash", "sealed"),
+        *("muted", "last_error", "held_until", "fingerprint", "bands", "lease_until", "rung_at"),
+        "updated_rank",
     }
 )
 # Nothing of this but the fact itself is shown of a denial: not who said it.
@@ -112,13 +120,15 @@ def _export(tx: Tx, table: Table, account_id: int) -> list[dict[str, Any]]:
 def _shown(table: Table, row: RowMapping) -> dict[str, Any]:
     left_out = _BY if table is trust and row["kind"] == "denied" else ()
     return {
-        name: value.isoformat() if isinstance(value, datetime) else _plain(value)
+        name: value.isoformat() if isinstance(value, datetime) else _plain(name, value)
         for name, value in row.items()
         if name not in left_out
     }
 
 
-def _plain(value: Any) -> Any:
+def _plain(name: str, value: Any) -> Any:
+    if name == "events":
+        return json.loads(unpack(bytes(value)))
     return value.hex() if isinstance(value, bytes | memoryview) else value
 
 
@@ -151,18 +161,30 @@ def erase(tx: Tx, account_id: int, now: datetime) -> None:
     log.erase(tx, str(account_id))
     made = insert(erasures).values(account_id=account_id, at=now)
     tx.execute(made.on_conflict_do_update(index_elements=["account_id"], set_={"at": now}))
-    _erase_ended(tx, account_id, now)
+    _erase_ended(tx, account_id, now, now)
 
 
-def erase_what_ended(tx: Tx) -> None:
-    """Goes on with erasures: of pull requests that ended since."""
+def erase_what_ended(tx: Tx, now: datetime) -> None:
+    """Goes on with erasures: of pull requests that ended since, and of which nothing is open."""
     for row in tx.execute(select(erasures).limit(100)).all():
-        _erase_ended(tx, row.account_id, row.at)
+        _erase_ended(tx, row.account_id, row.at, now)
 
 
-def _erase_ended(tx: Tx, account_id: int, before: datetime) -> None:
+def _erase_ended(tx: Tx, account_id: int, before: datetime, now: datetime) -> None:
     mine = and_(_mine(account_id), cases.c.opened_at <= before)
-    ended = and_(mine, cases.c.pull_state == _ENDED)
+    waiting = select(outbox.c.id).where(
+        outbox.c.case_id == cases.c.id, outbox.c.state == EffectState.PENDING
+    )
+    appealed = select(appeals.c.id).where(
+        appeals.c.case_id == cases.c.id, appeals.c.ended_at.is_(None)
+    )
+    ended = and_(
+        mine,
+        cases.c.pull_state == _ENDED,
+        cases.c.updated_at <= now - WAITS,
+        ~waiting.exists(),
+        ~appealed.exists(),
+    )
     found = tx.execute(
         select(cases.c.id, cases.c.repository_id, cases.c.number).where(ended).limit(MOST)
     ).all()

@@ -105,5 +105,5 @@ class Sweep:
                 asks = installations.standing(tx, repository_id)
                 if asks is None or asks.gone or not asks.policy.proofs.domain_days:
                     proof_domains.drop_of_repository(tx, repository_id)
-            personal.erase_what_ended(tx)
+            personal.erase_what_ended(tx, now)
             return inbox.forget_payloads(tx, now - keep("deliveries"))

@@ -84,7 +84,9 @@ def test_all_that_names_an_account_is_in_its_export(gate: Any, person: int) -> N
     told = json.dumps(found, default=str)
     assert f"I am {LOGIN}" in told
     assert f"watch {LOGIN}" not in told
-    assert "token_hash" not in told
+    for hidden in ("token_hash", "address_hash", "domain_hash", "muted", "last_error"):
+        assert hidden not in told
+    assert '"PullRequestEvent opened"' in told
     with gate.database.begin() as tx:
         nobody = personal.export(tx, person + 1)
     assert all(not rows for tables in nobody.values() for rows in tables.values())
@@ -97,6 +99,12 @@ def test_what_has_ended_is_erased_and_the_rest_once_it_ends(gate: Any, person: i
     assert "cases" in naming(gate, person)
     assert not {"proofs", "mails", "trust", "statements", "pseudonyms"} & naming(gate, person)
     _close_all(gate)
+    gate.clock.pass_(days=29)
+    gate.sweep.forget()
+    assert "cases" in naming(gate, person)
+    gate.clock.pass_(days=2)
+    gate.sweep.forget()
+    # What is open for appeal is kept until the appeal has ended.
     later(gate, hours=1)
     gate.sweep.forget()
     assert naming(gate, person) == {"account_notes"}
@@ -105,10 +113,20 @@ def test_what_has_ended_is_erased_and_the_rest_once_it_ends(gate: Any, person: i
         assert gate.sql(f"SELECT 1 FROM {page}")  # those of others stay
 
 
-def test_who_comes_again_starts_anew(gate: Any, person: int) -> None:
+def test_a_flood_does_not_wipe_itself_out(gate: Any, person: int) -> None:
     _close_all(gate)
     with gate.database.begin() as tx:
         personal.erase(tx, person, gate.clock())
+        before = personal.counts(tx, person)["pull_requests"]
+    assert before > 0
+
+
+def test_who_comes_again_starts_anew(gate: Any, person: int) -> None:
+    _close_all(gate)
+    gate.clock.pass_(days=31)
+    with gate.database.begin() as tx:
+        personal.erase(tx, person, gate.clock())
+        assert personal.counts(tx, person)["pull_requests"] == 0
     number = gate.world.open_pull(by=LOGIN, title="Once more").number
     gate.settle()
     assert gate.state(number) == "clear"

@@ -254,7 +254,7 @@ def test_a_planted_marker_does_not_silence_us(
     for _ in range(100):
         stand_in.world.comment(number, "noise", by="stranger")
     assert carry(writer, repository, number, notice, again=True) == Receipt(
-        id=first.id, changed=False
+        id=first.id, at=first.at, changed=False
     )
 
 
