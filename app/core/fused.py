@@ -214,8 +214,7 @@ def _of_history(facts: Facts, weights: dict[str, float]) -> list[Signal]:
                 name="outcomes",
                 value=f"{history.closed_unmerged}/{history.open}",
                 sentence=say(
-                    "Of this account's other pull requests here, {closed} were closed unmerged and "
-                    "{open} are open.",
+                    "This account's other pull requests here: closed unmerged {closed}, open {open}.",
                     closed=history.closed_unmerged,
                     open=history.open,
                 ),
