@@ -1,10 +1,12 @@
 """What is kept of an account is shown whole, and erased whole."""
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from app.core.privacy import CLASSES
 from app.db import account_notes, personal
 from app.db.packing import unpack
 from app.db.tables import metadata
@@ -151,3 +153,25 @@ def test_a_denial_stays_until_it_ends(gate: Any, person: int) -> None:
     with gate.database.begin() as tx:
         personal.erase(tx, person, gate.clock())
         assert personal.export(tx, person)["words"]["trust"] == []
+
+
+BRIEF = ("permissions", "account_activity", "proof_tries", "payloads", "mails", "likenesses")
+
+
+def test_the_sweeper_deletes_what_is_past_its_time(gate: Any, person: int) -> None:
+    spans = {table: one for one in CLASSES.values() for table in one.tables}
+    filled = {table for table, rows in everything(gate).items() if rows}
+    assert set(BRIEF) - {"mails"} <= filled
+    ends = {table: one.keep for table, one in spans.items() if one.keep}
+    for keep in sorted({ends[table] for table in filled & set(BRIEF)}):
+        these = {table for table in filled & set(BRIEF) if ends[table] == keep}
+        assert all(everything(gate)[table] for table in these), these
+        # Measured from the time of the rows, which the fixture made within the last half hour.
+        gate.clock.ahead = max(gate.clock.ahead, keep + timedelta(hours=1))
+        gate.sweep.forget()
+        assert not any(everything(gate)[table] for table in these), these
+    gate.clock.pass_(days=300)  # proofs hold for half a year before they end
+    gate.sweep.forget()
+    left = {table for table, rows in everything(gate).items() if rows}
+    assert not {"proofs", "proof_tokens", "proof_domains", "letters", "sessions"} & left
+    assert {"cases", "decisions", "trust", "audit"} <= left
