@@ -16,7 +16,7 @@ from app.core.facts import Facts, HandAct, Request, Role
 from app.core.github import PullRequest
 from app.core.ladder import asked_by_hand, by_a_word, cured, find, is_word
 from app.core.modes import Mode
-from app.core.plan import Situation, plan
+from app.core.plan import Situation, asks_to_reopen, plan
 from app.core.policy import Policy
 from app.core.queueing import turn
 from app.core.rules.base import Finding, Seen
@@ -76,7 +76,8 @@ def decide(  # noqa: PLR0913 - each is one of the things that a decision rests o
         facts = facts.model_copy(update={"answers": ()})
     rung = _rung(state, findings, facts, now)
     fingerprint = _fingerprint(facts, policy, findings, state, rung)
-    if fingerprint == case.fingerprint and not force:
+    anew = force or (state is CaseState.REOPENED and asks_to_reopen(facts))
+    if fingerprint == case.fingerprint and not anew:
         return None
     wanted = plan(
         Situation(

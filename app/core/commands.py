@@ -33,7 +33,7 @@ _LINE = 400  # characters of a line that are read
 _LOGIN = re.compile(r"@([A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}(?:_[A-Za-z0-9]{1,20})?(?:\[bot\])?)$")
 _SPAN = re.compile(r"([0-9]{1,4})(d|w|m|y)$")
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
-_BECAUSE = re.compile(r"(?:^|\s+)because(?:\s+|$)")
+_BECAUSE = re.compile(r"(?:^|\s+)because:?(?:\s+|$)", re.IGNORECASE)
 _REASON = 200
 
 

@@ -89,9 +89,19 @@ def plan(now: Situation, *, words: Words, force: bool) -> Plan:
     standing = now.case.planned if closed else _standing(now.case, now.facts)
     return Plan(
         planned=planned,
-        effects=_new(standing, planned, again=force and now.policy.mode >= Mode.LABEL),
+        effects=_new(
+            standing,
+            planned,
+            again=force and now.policy.mode >= Mode.LABEL,
+            reopen=asks_to_reopen(now.facts),
+        ),
         dropped_kinds=_gone(now.case, standing, planned),
     )
+
+
+def asks_to_reopen(facts: Facts) -> bool:
+    """Whether somebody just asked for a closed one to be opened again."""
+    return facts.pull.state == "closed" and any(r.command == "reopen" for r in facts.requests)
 
 
 def _wanted(now: Situation, words: Words) -> tuple[Planned, ...]:
@@ -186,10 +196,12 @@ def _status(now: Situation, words: Words) -> list[Effect]:
         return []
     named = now.policy.label if now.policy.ladder.label else ""
     # Where nothing may be asked, nobody is told that something would be.
-    if asks and (now.policy.mode >= Mode.ASK or not answers):
+    told = _told(now)
+    # What a rule only tries out is recorded with all of it, and told to nobody who asks.
+    if asks and (told or not answers) and (now.policy.mode >= Mode.ASK or not answers):
         # Told where somebody asked: the question itself names its time already.
         ends = closes_at(now.findings, now.facts.asked) if answers else None
-        body = render.status(words, _told(now) or now.findings, named, ends)
+        body = render.status(words, told or now.findings, named, ends)
     elif undone and not asks:
         body = render.status_resolved(words, "undone")
     elif now.state is CaseState.ADOPTED:
@@ -352,13 +364,16 @@ def _standing(case: Case, facts: Facts) -> tuple[Planned, ...]:
 
 
 def _new(
-    standing: tuple[Planned, ...], planned: tuple[Planned, ...], *, again: bool
+    standing: tuple[Planned, ...], planned: tuple[Planned, ...], *, again: bool, reopen: bool
 ) -> tuple[Planned, ...]:
     before = {_identity(p) for p in standing}
     return tuple(
         p
         for p in planned
-        if _identity(p) not in before or (again and isinstance(p.effect, SetCheckRun))
+        if _identity(p) not in before
+        or (again and isinstance(p.effect, SetCheckRun))
+        # GitHub may have refused the last one, since the branch was gone.
+        or (reopen and isinstance(p.effect, Reopen))
     )
 
 

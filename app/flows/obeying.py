@@ -7,7 +7,7 @@ from app.core.appeals import opened
 from app.core.commands import Given, Wrong, commands
 from app.core.effects import React
 from app.core.events import CommentEvent
-from app.core.facts import Appeal, Hand, Request, Role
+from app.core.facts import RULING, Appeal, Hand, Request, Role
 from app.core.github import Account
 from app.core.ladder import is_word
 from app.core.modes import Mode
@@ -123,7 +123,7 @@ class Obeying:
             hands = people.hands_on(tx, self.row.case.id)
             appeal, declined = self._appeal(tx, request, named, stimulus)
             by_a_word = self._by_a_word() or self._is_denied(tx, stimulus)
-        ruling = [h.act for h in hands if h.act in {"ordered_closed", "undone", "adopted"}]
+        ruling = [h.act for h in hands if h.act in RULING]
         scene = Scene(
             author=pull.user,
             open=pull.state == "open",

@@ -205,3 +205,44 @@ def test_a_draft_that_becomes_ready_takes_the_last_place(gate: Any) -> None:
     gate.settle()
     assert gate.world.pull(stood[0]).state == "closed"
     assert [gate.world.pull(n).state for n in (draft, stood[1])] == ["open", "open"]
+
+
+def test_a_reopen_that_github_refused_can_be_asked_for_again(gate: Any, closed: int) -> None:
+    """The branch was gone, and is there again."""
+    gate.github.fault("status", method="PATCH", path=f"/pulls/{closed}$", times=None, status=422)
+    say(gate, closed, "/pulse reopen", by="stranger")
+    assert gate.world.pull(closed).state == "closed"
+    gate.github.faults.clear()
+    say(gate, closed, "/pulse reopen", by="stranger")
+    assert gate.world.pull(closed).state == "open"
+
+
+def test_a_rule_that_is_tried_out_is_told_to_nobody_who_asks(gate: Any) -> None:
+    gate.world.clock = gate.clock
+    gate.policy("version: 1\nmode: close\nrules: {template: {mode: observe, sections: [What]}}\n")
+    number = gate.world.open_pull(by="stranger", body="nothing").number
+    gate.settle()
+    say(gate, number, "/pulse status", by="stranger")
+    assert "What" not in status(gate, number)
+    assert "needs-verification" not in status(gate, number)
+
+
+@pytest.mark.parametrize("order", ["/pulse exempt", "/pulse hold"])
+def test_an_old_order_to_close_is_no_word_on_what_came_after(gate: Any, order: str) -> None:
+    gate.world.clock = gate.clock
+    rules = "rules: {asked_for: {mode: close}}\n"
+    gate.policy("version: 1\nmode: close\nladder: {grace_hours: 24}\n" + rules)
+    number = gate.world.open_pull(by="stranger", files=("src/a.py",)).number
+    gate.settle()
+    say(gate, number, "/pulse close")
+    assert gate.world.pull(number).state == "closed"
+    gate.clock.pass_(seconds=5)
+    gate.world.reopen_pull(number, by="tom")
+    gate.settle()
+    say(gate, number, order)
+    gate.clock.pass_(seconds=5)
+    say(gate, number, "/pulse verify")
+    later(gate, hours=25)
+    assert gate.world.pull(number).state == "closed"
+    say(gate, number, "/pulse reopen", by="stranger")
+    assert gate.world.pull(number).state == "open"

@@ -70,7 +70,9 @@ def _exempt(config: AcceptedIssueRule, seen: Seen) -> bool:
     change = seen.facts.change
     if change is None or not change.files or not change.has_all_files:
         return False
-    if sum(f.additions + f.deletions for f in change.files) <= config.trivial_lines:
+    lines = [f.additions + f.deletions for f in change.files]
+    # GitHub counts no lines of binary files and of files that only moved.
+    if all(lines) and sum(lines) <= config.trivial_lines:
         return True
     paths = [file.path for file in change.files]
     return len(seen.patterns.paths(config.exempt_paths, paths)) == len(paths)
