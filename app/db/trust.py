@@ -25,7 +25,7 @@ def current(
             trust.c.ended_at.is_(None),
             or_(trust.c.until.is_(None), trust.c.until > now),
         )
-        .order_by(trust.c.id.desc())
+        .order_by(trust.c.at.desc(), trust.c.id.desc())
         .limit(1)
     )
     own = tx.execute(rows.where(trust.c.repository_id == repository_id)).mappings().one_or_none()
@@ -121,12 +121,15 @@ def put(tx: Tx, repository_id: int, of: Account, by_id: int, word: Trust) -> boo
     kept = current(tx, repository_id, of.id, word.at)
     if kept is not None and kept.model_copy(update={"by_id": word.by_id}) == word:
         return False
+    # One that was delivered late is kept, and had ended by the time that it came.
+    ended = kept.at if kept is not None and kept.at > word.at else None
     tx.execute(
         update(trust)
         .where(
             trust.c.repository_id == repository_id,
             trust.c.account_id == of.id,
             trust.c.ended_at.is_(None),
+            trust.c.at <= word.at,
         )
         .values(ended_at=word.at)
     )
@@ -135,6 +138,7 @@ def put(tx: Tx, repository_id: int, of: Account, by_id: int, word: Trust) -> boo
             repository_id=repository_id,
             account_id=of.id,
             login=of.login,
+            ended_at=ended,
             **word.model_dump() | {"by_id": by_id},
         )
     )

@@ -1,7 +1,7 @@
 """Commands in comments, from their text to what follows: permissions and logins are read live."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from app.core.appeals import opened
 from app.core.commands import Given, Wrong, commands
@@ -21,6 +21,21 @@ from app.flows.evidence import Evidence, Roles, Word
 from app.flows.naming import who_answers
 
 _WHERE = {"issue_comment": "issue_comment", "pull_request_review_comment": "review_comment"}
+
+
+# A delivery that comes so long after its comment was redelivered, or held up on its way.
+_LATE = timedelta(minutes=1)
+
+
+def _as_written(stimulus: Stimulus, event: CommentEvent) -> Stimulus:
+    """The stimulus as of when its comment was written, where it came late: the last word counts.
+
+    Else as of when it came, since GitHub's times have whole seconds.
+    """
+    at = event.comment.at
+    if at is None or stimulus.received_at - at <= _LATE:
+        return stimulus
+    return stimulus.model_copy(update={"received_at": at})
 
 
 @dataclass(frozen=True)
@@ -43,6 +58,7 @@ class Obeying:
         user = event.comment.user
         if user is None or user.is_app or event.action not in {"created", "submitted"}:
             return
+        stimulus = _as_written(stimulus, event)
         taken = [self._one(one, user, stimulus) for one in commands(event.comment.body)]
         rulings = [outcome for outcome, _ in taken if outcome and outcome.rules]
         for outcome, request in taken:

@@ -246,3 +246,27 @@ def test_an_old_order_to_close_is_no_word_on_what_came_after(gate: Any, order: s
     assert gate.world.pull(number).state == "closed"
     say(gate, number, "/pulse reopen", by="stranger")
     assert gate.world.pull(number).state == "open"
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("/pulse close", "/pulse exempt"),
+        ("/pulse close", "/pulse hold"),
+        ("/pulse deny @stranger", "/pulse vouch @stranger"),
+    ],
+)
+def test_a_word_that_is_delivered_late_does_not_come_after_a_later_one(
+    gate: Any, asked: int, first: str, then: str
+) -> None:
+    gate.world.comment(asked, first, by="tom")
+    gate.clock.pass_(seconds=60)
+    gate.world.comment(asked, then, by="tom")
+    early, late = gate.world.hooks.deliveries[gate.taken :]
+    gate.taken = len(gate.world.hooks.deliveries)
+    gate.take_in(late)
+    gate.settle()
+    gate.clock.pass_(minutes=5)
+    gate.take_in(early)  # redelivered
+    gate.settle()
+    assert gate.world.pull(asked).state == "open"
