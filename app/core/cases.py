@@ -269,7 +269,8 @@ def exemption(facts: Facts, policy: Policy) -> str | None:
         return "GitHub names the author as part of the team."
     if facts.voucher is not None:
         return f"{facts.voucher} vouched for the author."
-    if facts.earned(policy.trust.earned):
+    # Whoever somebody had a word against since has not earned that it does not count.
+    if facts.trust is None and facts.earned(policy.trust.earned):
         return f"{facts.history.merged_lately} pull requests of the author were merged here."
     if facts.author.id in policy.exempt.accounts:
         return "The configuration exempts this account."

@@ -137,6 +137,13 @@ def test_trust_is_earned_by_merges_and_fades(gate: Any) -> None:
     known = gate.world.open_pull(by="stranger", files=("a.py",)).number
     gate.settle()
     assert gate.state(known) == "exempt"
+    # What was earned does not outweigh a maintainer's word against it.
+    gate.world.comment(known, "/pulse deny @stranger because of spam", by="olivia")
+    gate.settle()
+    assert gate.world.pull(known).state == "closed"
+    gate.world.comment(known, "/pulse vouch @stranger for 1d", by="olivia")
+    gate.settle()
+    assert gate.world.pull(known).state == "open"
     gate.clock.pass_(days=40)
     late = gate.world.open_pull(by="stranger", files=("a.py",)).number
     gate.settle()

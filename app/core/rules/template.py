@@ -17,6 +17,8 @@ _MOST_MARKS = 6
 _UNDERLINES = {"=": 1, "-": 2}
 _NO_PARAGRAPH = "-*+>|#"  # such a line is no heading, whatever stands below it
 _BOLD = ("**", "__")
+_FENCES = ("`", "~")
+_LEAST_FENCE = 3
 _UNTICKED = re.compile(r"^\s*[-*+]\s+\[ \]")
 _MARKS = re.compile(r"[\W_]+")
 
@@ -75,9 +77,17 @@ def _lines(text: str) -> list[_Line]:
     """The lines that a reader sees: no comments, no blank ones, line ends of any kind."""
     plain = _COMMENT.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     found: list[_Line] = []
-    before = ""
+    before = fence = ""
     for raw in plain.split("\n"):
         line = raw.strip()
+        if fence or _fence(line):
+            # Within a block of code nothing is a heading: `#` begins a comment there.
+            if fence and not _ends(line, fence):
+                found += [_Line(0, line)] if line else []
+            else:
+                fence = "" if fence else _fence(line)
+            before = ""
+            continue
         below = _UNDERLINES.get(line[:1]) if line and line == line[0] * len(line) else None
         if below and before and before[0] not in _NO_PARAGRAPH and found[-1].level == 0:
             found[-1] = _Line(below, _plain(before))
@@ -86,6 +96,22 @@ def _lines(text: str) -> list[_Line]:
             found.append(_heading(line) or _Line(0, line))
         before = line
     return found
+
+
+def _fence(line: str) -> str:
+    """The marks that a block of code begins with; "" where none does.
+
+    https://spec.commonmark.org/0.31.2/#fenced-code-blocks
+    """
+    for mark in _FENCES:
+        rest = line.lstrip(mark)
+        if len(line) - len(rest) >= _LEAST_FENCE and not (mark == "`" and mark in rest):
+            return line[: len(line) - len(rest)]
+    return ""
+
+
+def _ends(line: str, fence: str) -> bool:
+    return len(line) >= len(fence) and line == line[:1] * len(line) and line[0] == fence[0]
 
 
 def _text(text: str) -> str:

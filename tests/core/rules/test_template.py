@@ -103,3 +103,20 @@ def test_a_long_hostile_body_is_read_in_time() -> None:
 
 def test_a_change_that_could_not_be_read_cures_nothing() -> None:
     assert not RULE.can_say(facts())
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "## What\n```\n# the whole suite\nmake test\n```\n",
+        "## What\n~~~~\n# not its end: ~~~\n~~~\nmake\n~~~~\n",
+        "## What\n```sh\n# left open",
+    ],
+)
+def test_what_stands_in_a_block_of_code_is_no_heading(body: str) -> None:
+    assert _said(body, {"sections": ["What"], "filled": False}) is None
+
+
+@pytest.mark.parametrize("body", ["## What\n```\n```\n", "```\n## What\nmake\n```\n"])
+def test_an_empty_block_is_empty_and_a_heading_within_is_none(body: str) -> None:
+    assert _said(body, {"sections": ["What"], "filled": False}) is not None
